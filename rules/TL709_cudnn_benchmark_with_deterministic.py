@@ -60,15 +60,16 @@ in_tests = False
 FLAG = "torch.backends.cudnn."
 
 
-@on_node("Assign", needs=("cudnn", "benchmark", "deterministic"))
+@on_node("Assign", holds="benchmark", needs=("cudnn", "benchmark"))
 def check(place: Node):
     if not is_true(place.node) or set_flag(place, place.node) != "benchmark":
         return
     block = next(b for b in blocks(place.node.up) if place.node in b)
-    set_here = [(set_flag(place, other), other) for other in block if isinstance(other, ast.Assign)]
-    last = {name: other for name, other in set_here if name}  # what is set last holds
+    last = {}  # what is set last holds
+    for setting in (setting for statement in block for setting in settings(place, statement)):
+        last[set_flag(setting, setting.node)] = setting
     other = last.get("deterministic")
-    if other is not None and is_true(other) and last["benchmark"] is place.node:
+    if other is not None and is_true(other.node) and always_runs(place, other) and last["benchmark"].node is place.node:
         yield place.finding(
             "cuDNN is told to be deterministic, and to choose its algorithms anew by measuring in each run",
             help="set `benchmark = False` where runs must be the same",
@@ -76,6 +77,24 @@ def check(place: Node):
             notes=[place.note(other, "deterministic here")],
             severity="warning" if place.project_says("seed(", "seed_everything", "seed_all") else "info",
         )
+
+
+def settings(place, statement) -> list:
+    """The assignments of a flag of cuDNN that a statement is, or that the function has which it calls."""
+    if isinstance(statement, ast.Assign) and set_flag(place, statement):
+        return [place.at(statement)]
+    called = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+    run = place.at(called).functions if isinstance(called, ast.Call) else []
+    inside = [code.at(node) for code in run for node in code.inside(ast.Assign) if code.at(node).function is code.node]
+    return [setting for setting in inside if set_flag(setting, setting.node)]
+
+
+def always_runs(place, setting) -> bool:
+    """Is it not in one case only of another function?"""
+    if setting.function is place.function:
+        return True
+    left = setting.inside(ast.Return, of=setting.function)
+    return not setting.tests and not setting.loops and all(end.lineno > setting.node.lineno for end in left)
 
 
 def blocks(parent) -> list:
