@@ -111,7 +111,7 @@ How it is found: `torchlint/source/answers/always_on.py`.
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
-from torchlint.source.answers.always_on import is_always_on, is_off_as_seen, own_name, says_mode
+from torchlint.source.answers.always_on import is_always_on, is_off_as_seen, own_name, rates_of_callers, says_mode
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
@@ -135,6 +135,8 @@ def dropout(call: Call):
         return  # these are off unless they are told
     if told is not None and not (isinstance(told, ast.Constant) and told.value is True):
         return
+    if told is None and not call.has_stars:
+        yield from told_by_callers(call, call.argument("p", 1))
     if (
         call.has_stars
         or call.number("p", 1) == 0
@@ -160,6 +162,7 @@ def dropout(call: Call):
 @on_call("torch.nn.functional.scaled_dot_product_attention", needs="dropout_p")
 def attention(call: Call):
     p = call.argument("dropout_p", 4)
+    yield from told_by_callers(call, p)
     if p is not None and not call.has_stars and call.number("dropout_p", 4) != 0 and is_always_on(call.value, p):
         text = call.source(p)
         fix = call.fix(
@@ -170,6 +173,18 @@ def attention(call: Call):
             help=f"pass `dropout_p={text} if self.training else 0.0`",
             fix=fix if is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
             severity="info" if drops_nothing(call, p) else "warning",
+        )
+
+
+def told_by_callers(call: Call, rate):
+    """A helper drops as much as the modules of other files say, and these say the same in each mode."""
+    for caller, given in rates_of_callers(call.value, rate):
+        user = call.at(caller)
+        yield user.finding(
+            f"`{user.word()}` drops with `{call.quoted(given)}` in eval mode too: nothing tells it whether the model trains",
+            help=f"pass `{call.quoted(given)} if self.training else 0.0`",
+            notes=[user.note(call, "it drops here")],
+            severity="info" if is_off_as_seen(given) else "warning",
         )
 
 

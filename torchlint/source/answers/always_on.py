@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from typing import TypeGuard
 
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
-from torchlint.source.flow.flow import origins
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, default_of
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
@@ -29,6 +32,40 @@ def is_always_on(call: Value, rate: ast.expr | None) -> bool:
     if asks_training_mode(module, node) or is_chosen_by_callers(node) or _is_meant(module, node):
         return False
     return rate is None or _MODE.search(module.segment(rate)) is None and _is_plain(call.at(rate, ()))
+
+
+def rates_of_callers(call: Value, rate: ast.expr | None) -> Iterator[tuple[Value, Value]]:
+    """Of a helper that drops as much as it is told: the calls in the modules of other files, each with its rate, that
+    tell it the same in each mode.
+    """
+    module, function = call.module, enclosing_function(call.node)
+    scope = rate.at.lookup(rate.id) if isinstance(rate, ast.Name) else None
+    bound = reaching(rate, scope) if scope is not None and scope.node is function else []
+    if not _stands_alone(module, function) or len(bound) != 1 or not isinstance(bound[0], ast.arg):
+        return
+    if _says_mode(module, function) or is_chosen_by_callers(call.node) or _is_meant(module, call.node):
+        return
+    default = default_of(function, bound[0])
+    for call_of_it in _calls_elsewhere(module, function):
+        given = bound_argument(function, bound[0], call_of_it, False)
+        taken = given if given is not None or default is None else Value(module, default)
+        if taken is None or taken.node is None or number(taken) == 0:
+            continue
+        if is_always_on(call_of_it, None if given is None else given.node):
+            yield call_of_it, taken
+
+
+def _calls_elsewhere(module: Module, function: ast.FunctionDef) -> Iterator[Value]:
+    """The calls of a function in other files."""
+    for user in module.users(function.name):
+        for call in (Value(user, found) for found in user.index.callers(function.name)):
+            known = callees(call)
+            if known and all(callee.function is function for callee in known):
+                yield call
+
+
+def _stands_alone(module: Module, function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(function, ast.FunctionDef) and function.up is module.tree and not function.decorator_list
 
 
 def says_mode(module: Module, node: ast.AST) -> bool:
@@ -94,10 +131,16 @@ def _helps_forward(module: Module, node: ast.AST) -> bool:
     function = enclosing_function(node)
     if not isinstance(function, ast.FunctionDef) or _class_around(module, node) is not None:
         return False
-    if _MODE.search(module.segment(function)):
+    if _says_mode(module, function):
         return False
-    users = module.index.calls_of(function.name, inside=module.tree)
-    return bool(users) and all(_is_used_in_any_mode(module, user) for user in users)
+    calls = [Value(module, call) for call in module.index.callers(function.name)]
+    if _stands_alone(module, function):
+        calls += _calls_elsewhere(module, function)
+    return bool(calls) and all(_is_used_in_any_mode(call.module, call.node) for call in calls)
+
+
+def _says_mode(module: Module, function: ast.FunctionDef) -> bool:
+    return bool(_MODE.search(module.segment(function)))
 
 
 def _is_used_in_any_mode(module: Module, call: ast.Call) -> bool:
