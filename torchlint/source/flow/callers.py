@@ -12,13 +12,15 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
-from torchlint.source.text.index import DEFINITIONS
+from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.spelling import is_super, root_of
 from torchlint.source.text.surface import Surface, surface
 
 
 def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
-    """Those of its file, and of training code those of other files."""
+    """Those of its file, of training code those of other files, and of a method those in files that derive from its
+    class.
+    """
     if isinstance(function, ast.Lambda):
         return
     if owner and function.name in ("forward", "__call__"):
@@ -26,7 +28,8 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
         return
     name = owner.node.name if owner and function.name == "__init__" else function.name
     named = owner.node.name if owner else function.name
-    for user in (module, *(module.users(named) if module.trains(named) else ())):
+    others = module.users(named) if module.trains(named) else _deriving(module, owner) if owner else ()
+    for user in (module, *others):
         known = _calls_of(user, name)
         found = {
             id(call.node): call
@@ -34,6 +37,17 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
             for call in known.get(id(target), ())
         }
         yield from sorted(found.values(), key=lambda call: call.node.pos) if len(found) > 1 else found.values()
+
+
+@remembered
+def _deriving(module: Module, owner: ClassInfo) -> list[Module]:
+    """The other files that have classes of which this one is a base."""
+    users = module.users(owner.name) if owner.node.up is module.tree else ()
+    return [
+        user
+        for user in users
+        if any(last_word(base) == owner.name for derived in user.index.classes for base in derived.bases)
+    ]
 
 
 @remembered(meanwhile={})

@@ -20,6 +20,7 @@ TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, O
 )
 # What a module gives by a name that may be computed.
 _PARTS = {"get_submodule": MODULE, "get_parameter": PARAMETER, "get_buffer": TENSOR}
+_NUMBERS = {(home, word) for home in ("math", "numpy", "torch") for word in ("pi", "e", "tau", "inf", "nan")}
 _OF_LIGHTNING = {"optimizers": OPTIMIZER, "lr_schedulers": SCHEDULER}
 
 
@@ -176,6 +177,8 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return TENSOR
     if head in ("numpy", "numpy.random", "numpy.linalg"):
         return ARRAY if last in ARRAY_FUNCTIONS else None
+    if head == "math":
+        return PLAIN
     if head == "builtins":
         return (
             PLAIN
@@ -212,7 +215,7 @@ def _attribute_kind(origin: Value) -> str | None:
     node = origin.node
     name = external_name(origin)
     if name:
-        return None
+        return PLAIN if name.rpartition(".")[::2] in _NUMBERS else None
     on = kinds(origin.at(node.value, ()))
     if on and on <= {TENSOR, PARAMETER}:
         return TENSOR if node.attr in ("data", "grad", "T", "mT", "H", "mH", "real", "imag") else PLAIN
