@@ -23,11 +23,12 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
     """
     if isinstance(function, ast.Lambda):
         return
+    named = owner.node.name if owner else function.name
     if owner and function.name in ("forward", "__call__"):
-        yield from _calls_of_objects(module).get(id(function), ())
+        for user in (module, *(module.users(named) if module.trains(named) else ())):
+            yield from _calls_of_objects(user).get(id(function), ())
         return
     name = owner.node.name if owner and function.name == "__init__" else function.name
-    named = owner.node.name if owner else function.name
     others = module.users(named) if module.trains(named) else _deriving(module, owner) if owner else ()
     for user in (module, *others):
         known = _calls_of(user, name)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from torchlint.columns import Columns
+from torchlint.facts import named, words
 from torchlint.finding import Note, Span
 from torchlint.installed import NEWEST
 from torchlint.project import TEST_FILES, View
@@ -22,6 +23,7 @@ MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
 MANY_BEHIND = 500  # files; the start of a library passes on what all others have
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
 
+_LOSSES = words(name for name in named("reduces") if name.startswith("torch.nn."))
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
 _IN_A_FOLDER_OF_TESTS = re.compile(r"(^|.*/)tests?/test_[^/]*\.py")  # a script among them has no functions
 _BELOW_TESTS = re.compile(r"(^|.*/)tests?/.*")  # what tests use: models to try, scripts that print
@@ -218,11 +220,13 @@ class Module:
         return [other for path in self._user_paths(name) if (other := self.world.module(path))]
 
     def trains(self, name: str) -> bool:
-        """Is it training code of this file? `main.py` says which model and which loss `engine.py` is given."""
-        return name in self._training_code
+        """Is it training code or a loss of this file? `main.py` says which model and which loss `engine.py` is given,
+        and what `losses.py`.
+        """
+        return name in self._training_code or name in self._losses
 
     def _users(self) -> dict[str, None]:
-        names = self._training_code or self._keeping_code()
+        names = self._training_code or self._losses or self._keeping_code()
         return {path: None for name in names for path in self._user_paths(name)}
 
     def _keeping_code(self) -> dict[str, None]:
@@ -250,3 +254,34 @@ class Module:
             if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
             or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
         }
+
+    @cached_property
+    def _losses(self) -> dict[str, None]:
+        """What stands at the top of the file and computes a loss of what it is given, without layers of its own."""
+        if not self.index.says("torch"):
+            return {}
+        found = [call for word in _LOSSES for call in self.index.callers(word)]
+        return {
+            node.name: None
+            for node in (self.tree.body if found else ())
+            if (isinstance(node, FUNCTIONS) and not any(self.index.holds(node, kind) for kind in LOOPS))
+            or (isinstance(node, ast.ClassDef) and _is_called(node) and not self._makes_parts(node))
+            if any(within(call, node) for call in found)
+        }
+
+    def _makes_parts(self, node: ast.ClassDef) -> bool:
+        """`self.layer = Layer(…)`, of a class that is no loss"""
+        return any(
+            isinstance(target, ast.Attribute) and isinstance(assigned.value, ast.Call) and _is_a_part(assigned.value)
+            for assigned in self.index.inside(node, ast.Assign)
+            for target in assigned.targets
+        )
+
+
+def _is_called(node: ast.ClassDef) -> bool:
+    return any(isinstance(part, FUNCTIONS) and part.name in ("forward", "__call__") for part in node.body)
+
+
+def _is_a_part(made: ast.Call) -> bool:
+    word = last_word(made.func)
+    return word[:1].isupper() and word not in _LOSSES
