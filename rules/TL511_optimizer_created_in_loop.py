@@ -102,8 +102,8 @@ How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 
 import ast
 
-from torchlint import Loop, on_round
-from torchlint.source.answers.renewed_optimizers import renewed_optimizers
+from torchlint import Loop, Node, on_node, on_round
+from torchlint.source.answers.renewed_optimizers import made_at_each_access, renewed_optimizers
 
 read_on = ("TL510", "optim#constructing-it", "torch.optim.Adam")
 in_tests = False
@@ -133,6 +133,21 @@ def check(loop: Loop):
             ],
             at=made,
         )
+
+
+@on_node("FunctionDef", holds="property", needs="optim|Adam")
+def read_anew(place: Node):
+    """`@property`: `self.optimizer.step()` is the step of one that nobody has used"""
+    found = made_at_each_access(place.module, place.node)
+    made = place.at(found[0]) if found is not None else None
+    if made is None or MEMORYLESS in made.names or _forgets_nothing(made):
+        return
+    yield place.finding(
+        f"`{place.node.name}` is a property that makes another optimizer whenever it is read: each step forgets those before",
+        help="make it once, in `__init__`, or use `functools.cached_property`",
+        notes=[place.note(found[1], "used here")],
+        at=made,
+    )
 
 
 def _forgets_nothing(made) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from torchlint.source.answers.held_out import EVALUATES
 from torchlint.source.flow.flow import callees, origins
@@ -66,6 +67,28 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
             found.append((event, steps[0]))
     return found
+
+
+def made_at_each_access(module: Module, function: ast.FunctionDef) -> tuple[Value, ast.Call] | None:
+    """Of a property that makes an optimizer whenever it is read: what makes it, and a `self.optimizer.step()`."""
+    keeps = any(isinstance(n, (ast.Attribute, ast.Subscript)) for n in _written_in(module, function))
+    if [ast.unparse(decorator) for decorator in function.decorator_list] != ["property"] or keeps:
+        return None
+    given = [o for value in function.gives for o in origins(Value(module, value))]
+    if len(given) != 1 or enclosing_function(given[0].node) is not function or constructor_argument(given[0]) is None:
+        return None
+    for read in module.index.attributes(function.name):
+        step = read.up.up
+        if isinstance(read.up, ast.Attribute) and read.up.attr == "step" and isinstance(step, ast.Call):
+            if step.func is read.up and any(o.node is given[0].node for o in origins(Value(module, read))):
+                return given[0], step
+    return None
+
+
+def _written_in(module: Module, function: ast.AST) -> Iterator[ast.AST]:
+    for node in module.index.inside(function, ast.Attribute, ast.Subscript, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            yield node
 
 
 def _is_a_copy(origin: Value) -> bool:
