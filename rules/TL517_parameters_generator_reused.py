@@ -94,11 +94,11 @@ def check(place: Node):
         yield from _used_up(place, value, target)
 
 
-@on_node("Assign", needs="parameters")
+@on_node("Assign", needs="parameters|named_parameters")
 def made_by_a_function(place: Node):
-    """`params = trainable(net)`, which yields them, or returns a generator"""
+    """`params = trainable(net)` or `net.trainable()`, which yields them, or returns a generator"""
     value, target = place.node.value, place.node.targets[0]
-    if len(place.node.targets) == 1 and isinstance(value, ast.Call) and value.args:
+    if len(place.node.targets) == 1 and isinstance(value, ast.Call):
         # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
         is_many = not isinstance(target, ast.Name) or len(place.uses(target)) > 20
         if (is_many or any(_second_uses(place, target))) and _gives_generators(place.at(value)):
