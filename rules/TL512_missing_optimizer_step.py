@@ -134,20 +134,33 @@ def never_stepped(loop: Round, around: Round):
     for clear in loop.each("clear"):
         if not clear.clears_optimizer or clear.event.loops:
             continue
-        backward = loop.next_after(clear, "backward", "clear")
-        if backward is None or backward.role == "clear":
+        backward = loop.next_after(clear, "backward")
+        near = (loop.last_before(clear, "backward", "step", "clear"), loop.next_after(clear, "backward", "clear"))
+        others = [act for act in near if act is not None and act.clears_optimizer and act.on_text != clear.on_text]
+        if backward is None or others and not _is_only_cleared(loop, clear):
             continue
         if any(step.may_step(clear) for step in around.each("step")):
             continue
-        name = clear.on_text
+        name, left = clear.on_text, "what it holds is not" if around.each("step") else "nothing is"
         yield loop.finding(
-            f"`{backward.text}` computes gradients, but `{name}.step()` is never called: nothing is trained",
+            f"`{backward.text}` computes gradients, but `{name}.step()` is never called: {left} trained",
             help=f"call `{name}.step()` after it",
             fix=_fix(loop, clear, backward),
             notes=[loop.note(clear, "the optimizer")],
             at=backward,
         )
         return
+
+
+def _is_only_cleared(loop, clear) -> bool:
+    """Cleared with another one: may each be stepped in a place of its own? Not if all that is done with it is seen."""
+    name, index = loop.word(clear.on.node), clear.on.module.index
+    made = [o.statement for o in loop.at(clear.on).origins() if o.node is not None and o.module is clear.on.module]
+    if {loop.word(target) for statement in made for target in getattr(statement, "targets", ())} != {name}:
+        return False
+    reads = [n.up for n in (*index.names(name), *index.attributes(name)) if isinstance(n.ctx, ast.Load)]
+    kept = all(getattr(use, "attr", "") in ("zero_grad", "state_dict", "load_state_dict") for use in reads)
+    return kept and not loop.others_say(f"{name}.step")
 
 
 def _uses_gradients(loop) -> bool:
