@@ -18,6 +18,7 @@ _OF_ONE_NUMBER = named_of("full", "zeros", "ones")
 _JOINS = named_of("cat")
 _REPEATS = named_of("repeat_interleave")
 _COUNTS = named_of("arange")
+_SORTS = named_of("sort")
 _LABELS = 1  # `x, y = dataset[i]`
 
 
@@ -50,13 +51,32 @@ def _is_mask(index: Value) -> bool:
     return bool(found) and all(isinstance(origin.node, ast.Compare) and not origin.path for origin in found)
 
 
+def _is_sorted(numbers: Value) -> bool:
+    """`y.sort().values`, `torch.sort(y)[0]`"""
+    node = numbers.node
+    is_named = isinstance(node, ast.Attribute) and node.attr == "values"
+    if not numbers.path and (is_named or isinstance(node, ast.Subscript) and unparsed(node.slice) == "0"):
+        made = origins(numbers.at(node.value, ()))
+    else:
+        made = [numbers.at(node, ())] if numbers.path == (0,) else []
+    return bool(made) and all(
+        _does(o, _SORTS) and _is_first(argument(o.node, "dim", 0 if _is_method(o) else 1)) for o in made
+    )
+
+
+def _is_method(call: Value) -> bool:
+    return all(callee.name.startswith(".") for callee in callees(call))
+
+
 def _is_in_blocks(labels: Value) -> bool:
+    if _is_sorted(labels):
+        return True
     if not isinstance(labels.node, ast.Call) or labels.path or not _is_first(argument(labels.node, "dim")):
         return False
     if _does(labels, _REPEATS):
-        is_method = all(callee.name.startswith(".") for callee in callees(labels))
-        of = receiver(labels.node) if is_method else argument(labels.node, "input", 0)
-        return of is not None and all(_does(o, _COUNTS) for o in origins(labels.at(of, ()), _IN_ORDER))
+        of = receiver(labels.node) if _is_method(labels) else argument(labels.node, "input", 0)
+        made = origins(labels.at(of, ()), _IN_ORDER) if of is not None else []
+        return bool(made) and all(_does(o, _COUNTS) or _is_sorted(o) for o in made)
     given = argument(labels.node, "tensors", 0) if _does(labels, _JOINS) and len(labels.node.args) < 2 else None
     made = origins(labels.at(given, ())) if given is not None else []
     return bool(made) and all(map(_are_of_one_class_each, made))
