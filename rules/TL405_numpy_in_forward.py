@@ -60,38 +60,33 @@ import ast
 
 from torchlint import ModuleClass, named, on_module
 from torchlint.source.answers.brought_back import comes_back, copied_tensor, lets_gradients_through
-from torchlint.source.answers.handed_on import numpy_of_helpers
+from torchlint.source.answers.handed_on import numpy_of_helpers, run_by_forward
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
 in_tests = False
 NO_NUMBERS = ("shape", "ndim", "size", "savez", "save", "savetxt", "array_equal", "testing")
 
 
-@on_module(needs=("numpy", "forward"))
+@on_module(needs=("numpy|np", "forward"))
 def check(cls: ModuleClass):
-    forward = cls.method("forward")
-    if forward is None:
-        return
-    for node in (call for method in run_by(cls, forward) for call in cls.inside(ast.Call, of=method)):
-        name = cls.name(node.func) or ""
-        call = cls.at(node)
-        for inner, given in () if call.no_grad else numpy_of_helpers(call.value):
-            if takes_numbers(cls.at(inner)) and is_computed(call, given):
-                yield gives_to_numpy(cls, cls.at(inner))
-        if not name.startswith("numpy.") or not takes_numbers(call):
-            continue
-        yield from copies_that_come_back(cls, call, name)
-        taken = next((given for given in arguments(node) if is_computed(call, given)), None)
-        if taken is not None:
-            yield gives_to_numpy(cls, call)
+    for method in (code for code in map(cls.at, run_by_forward(cls.info)) if code.says("numpy")):
+        for call in map(method.at, method.inside(ast.Call)):
+            for inner, given in () if call.no_grad else numpy_of_helpers(call.value):
+                if takes_numbers(method.at(inner)) and is_computed(call, given):
+                    yield gives_to_numpy(cls, method.at(inner))
+            if not (call.name(call.node.func) or "").startswith("numpy.") or not takes_numbers(call):
+                continue
+            yield from copies_that_come_back(cls, call)
+            if any(is_computed(call, given) for given in arguments(call.node)):
+                yield gives_to_numpy(cls, call)
 
 
 def gives_to_numpy(cls: ModuleClass, call):
-    name = cls.name(call.node.func) or ""
+    name = call.name(call.node.func) or ""
     return cls.finding(
         f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
         help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
-        at=call.node,
+        at=call,
     )
 
 
@@ -99,34 +94,23 @@ def takes_numbers(call) -> bool:
     return call.word() not in NO_NUMBERS and not call.no_grad and not asks_for_places(call.node)
 
 
-def copies_that_come_back(cls: ModuleClass, call, name: str):
-    """A copy is to be looked at, unless what NumPy makes of it comes back as features beside others: a remark only, for
-    whoever writes `detach` may mean it.
+def copies_that_come_back(cls: ModuleClass, call):
+    """A copy is to be looked at, unless what NumPy makes of it comes back as features: a remark only, for whoever
+    writes `detach` may mean it.
     """
+    name = call.name(call.node.func) or ""
     for given in arguments(call.node):
-        copied = copied_tensor(call.value.at(given, ()))
-        if copied is None or call.requires_grad(copied.node) is not True or not lets_gradients_through(name):
+        made = call.origins(given)
+        copied = copied_tensor(made[0].value) if len(made) == 1 else None
+        if copied is None or call.at(copied).requires_grad() is not True or not lets_gradients_through(name):
             continue
         if comes_back(call.value):
             yield cls.finding(
-                f"what `{call.short}` makes of a copy of `{call.quoted(copied.node)}` comes back without a gradient",
-                help=f"use `torch.{name.rsplit('.', 1)[-1]}`, which needs no copy",
-                at=call.node,
+                f"what `{call.short}` makes of a copy of `{call.quoted(copied)}` comes back without a gradient",
+                help=f"use `torch.{name.removeprefix('numpy.')}`, which needs no copy",
+                at=call,
                 severity="info",
             )
-
-
-def run_by(cls: ModuleClass, forward: ast.FunctionDef) -> list[ast.FunctionDef]:
-    """The forward and the methods of the class that it calls."""
-    called = {
-        node.func.attr
-        for node in cls.inside(ast.Call, of=forward)
-        if isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "self"
-    }
-    helpers = [method for name in sorted(called) if (method := cls.method(name)) is not None]
-    return [forward, *(helper for helper in helpers if helper is not forward)]
 
 
 def is_computed(call, given) -> bool:

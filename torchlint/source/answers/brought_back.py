@@ -1,14 +1,18 @@
-"""What NumPy computes of a copy of a tensor, and what comes back as a tensor beside others that have a gradient."""
+"""What NumPy computes of a copy of a tensor, and what comes back as a tensor: beside others that have a gradient, or
+for a layer that learns.
+"""
 
 from __future__ import annotations
 
 import ast
 
 from torchlint.facts import fact, named, named_of
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import CONVERTS, requires_grad
 
@@ -35,8 +39,8 @@ def copied_tensor(value: Value) -> Value | None:
 
 
 def comes_back(computed: Value) -> bool:
-    """Is what NumPy computes made a tensor again, and joined with others that have a gradient? Each step on the way
-    must be one through which a gradient could have come.
+    """Is what NumPy computes made a tensor again, and joined with others that have a gradient, or given to a layer that
+    has weights? Each step on the way must be one through which a gradient could have come.
     """
     return _comes_back(computed, set())
 
@@ -66,6 +70,8 @@ def _is_cast(call: ast.Call) -> bool:
 
 def lets_gradients_through(name: str) -> bool:
     """Does a function of NumPy have one in torch that does?"""
+    if name.startswith("numpy.fft."):
+        return not name.endswith("freq")
     row = fact(f"torch.{name.removeprefix('numpy.')}") if name.startswith("numpy.") else None
     return row is not None and row.gives.startswith("tensor") and not (row.cuts or row.flat or row.creates)
 
@@ -78,6 +84,13 @@ def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         row = fact(f".{parent.attr}")
         return row is not None and row.same_numbers and _is_joined(tensor.at(parent.up, ()), seen)
+    if isinstance(parent, ast.Return) and (function := enclosing_function(node)) is not None:
+        calls = callers_of(tensor.module, function, method_class(tensor.module, function))
+        return any(_is_joined(call, seen) for call in calls)
+    if isinstance(parent, ast.Call) and node in parent.args:
+        layers = [fact(callee.name) for callee in callees(tensor.at(parent, ())) if callee.kind == "instance"]
+        if layers and None not in layers:
+            return any(layer.weights for layer in layers) or _is_joined(tensor.at(parent, ()), seen)
     if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.up, ast.Call):
         names = {callee.name for callee in callees(tensor.at(parent.up, ()))}
         others = [tensor.at(part, ()) for part in parent.elts if part is not node]

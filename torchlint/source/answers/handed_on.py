@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
@@ -13,6 +14,26 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
+
+
+def run_by_forward(cls: ClassInfo) -> list[Value]:
+    """The forward of a class and the methods that it calls, of bases too that have no forward of their own."""
+    forward = cls.methods.get("forward")
+    if forward is None:
+        return []
+    called = {
+        call.func.attr
+        for call in cls.module.index.inside(forward, ast.Call)
+        if isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id == "self"
+    }
+    found = {id(forward): Value(cls.module, forward)}
+    for name in sorted(called):
+        method = cls.method(name)
+        if method is not None and (method.owner is cls or "forward" not in method.owner.methods):
+            found.setdefault(id(method.node), Value(method.module, method.node))
+    return list(found.values())
 
 
 def numpy_of_helpers(call: Value) -> Iterator[tuple[ast.Call, ast.expr]]:
