@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from torchlint.facts import fact
 from torchlint.source.flow.classes import method_class
@@ -20,7 +21,6 @@ TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, O
 )
 # What a module gives by a name that may be computed.
 _PARTS = {"get_submodule": MODULE, "get_parameter": PARAMETER, "get_buffer": TENSOR}
-_NUMBERS = {(home, word) for home in ("math", "numpy", "torch") for word in ("pi", "e", "tau", "inf", "nan")}
 _OF_LIGHTNING = {"optimizers": OPTIMIZER, "lr_schedulers": SCHEDULER}
 
 
@@ -215,7 +215,7 @@ def _attribute_kind(origin: Value) -> str | None:
     node = origin.node
     name = external_name(origin)
     if name:
-        return PLAIN if name.rpartition(".")[::2] in _NUMBERS else None
+        return PLAIN if _is_a_number(name) else None
     on = kinds(origin.at(node.value, ()))
     if on and on <= {TENSOR, PARAMETER}:
         return TENSOR if node.attr in ("data", "grad", "T", "mT", "H", "mH", "real", "imag") else PLAIN
@@ -224,6 +224,12 @@ def _attribute_kind(origin: Value) -> str | None:
     if on == {ARRAY}:
         return ARRAY if node.attr == "T" else PLAIN
     return None
+
+
+def _is_a_number(name: str) -> bool:
+    """`numpy.pi`, `torch.inf`: what is one in Python's own library"""
+    home, _, word = name.rpartition(".")
+    return home in ("math", "numpy", "torch") and isinstance(getattr(math, word, None), float)
 
 
 def _but_for_none(annotation: ast.expr | None) -> ast.expr | None:

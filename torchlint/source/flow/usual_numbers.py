@@ -8,10 +8,9 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars, last_word
+from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import unparsed
 
-_REACHES = {"max": max, "min": min}
 _PARSERS = frozenset(("argparse.ArgumentParser",))
 _PARSING = {"parse_args": (), "parse_known_args": (0,)}
 
@@ -28,12 +27,12 @@ def usual_number(value: Value) -> int | float | None:
 def _reached(origin: Value) -> int | float | None:
     """Of `max(args.workers, 1)`"""
     call: ast.Call = origin.node
-    reach = _REACHES.get(last_word(call.func))
-    known = {callee.name for callee in callees(origin)} <= {"builtins.max", "builtins.min"}
-    if reach is None or not known or origin.path or has_stars(call) or call.keywords or len(call.args) < 2:
+    names = {callee.name for callee in callees(origin)}
+    if len(names) != 1 or origin.path or has_stars(call) or call.keywords or len(call.args) < 2:
         return None
-    numbers = [usual_number(origin.at(given, ())) for given in call.args]
-    return None if None in numbers else reach(numbers)
+    reach = max if names == {"builtins.max"} else min if names == {"builtins.min"} else None
+    numbers = [usual_number(origin.at(given, ())) for given in call.args] if reach is not None else [None]
+    return reach(numbers) if reach is not None and None not in numbers else None
 
 
 def _default(origin: Value) -> int | float | None:
