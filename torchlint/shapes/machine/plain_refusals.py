@@ -23,21 +23,11 @@ from torchlint.shapes.language.touching import text_of
 from torchlint.shapes.libraries.data import Loader
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.tensors import wild
-from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.arrays import OF_ARRAYS, Array
 
 _CONTAINERS = (list, tuple, dict, set, range, torch.Size)
 _PLAIN = frozenset({int, float, bool, str, *_CONTAINERS, torch.Tensor, nn.Parameter})
 _OF_A_CALL = re.compile(r"missing \d+ required|takes .*positional arguments? but|unexpected keyword|multiple values")
-
-
-# What an array of NumPy has; a tensor has more.
-_OF_ARRAYS = frozenset(
-    "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes"
-    " cumprod cumsum data device diagonal dot dtype dump dumps fill flags flat flatten getfield imag item itemsize mT"
-    " max mean min nbytes ndim newbyteorder nonzero partition prod ptp put ravel real repeat reshape resize round"
-    " searchsorted setfield setflags shape size sort squeeze std strides sum swapaxes take to_device tobytes tofile"
-    " tolist tostring trace transpose var view itemset".split()
-)
 
 
 class PlainRefusals:
@@ -83,7 +73,7 @@ class PlainRefusals:
 
     def ask_array(self, name: str) -> None:
         """`array.unsqueeze(0)`, of what only tensors have"""
-        if name not in _OF_ARRAYS:
+        if name not in OF_ARRAYS:
             self.insist(AttributeError(f"'numpy.ndarray' object has no attribute '{name}'"))
 
     def deny_item(self, owner: Any) -> TypeError:

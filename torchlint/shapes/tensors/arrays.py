@@ -101,6 +101,16 @@ def fresh(shape: Any, dtype: torch.dtype) -> Array:
     return Array(torch.empty([int(s) for s in shape], dtype=dtype, device="meta"))
 
 
+# What an array of NumPy has; a tensor has more.
+OF_ARRAYS = frozenset(
+    "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes"
+    " cumprod cumsum data device diagonal dot dtype dump dumps fill flags flat flatten getfield imag item itemsize mT"
+    " max mean min nbytes ndim newbyteorder nonzero partition prod ptp put ravel real repeat reshape resize round"
+    " searchsorted setfield setflags shape size sort squeeze std strides sum swapaxes take to_device tobytes tofile"
+    " tolist tostring trace transpose var view itemset".split()
+)
+
+
 class Array:
     """An ndarray: dtype and shape, no values; `backwards` if it is another one seen from its end, `x[::-1]`."""
 

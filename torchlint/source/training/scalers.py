@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchlint.source.flow.flow import objects, origins
@@ -11,7 +12,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.training.dtypes import named_dtype
 from torchlint.source.training.keyword_values import keyword_values
 
-_MACHINE = ("cuda", "gpu", "mps", "cpu")  # asked for, the machine decides
+_MACHINE = re.compile("cuda|gpu|mps|cpu")  # asked for, the machine decides
 _SAME, _OTHER = (ast.Is, ast.Eq, ast.In), (ast.IsNot, ast.NotEq, ast.NotIn)
 _DEPTH = 4  # how far it is looked for what a switch asks
 
@@ -51,7 +52,7 @@ def _may_compare(test: Value, truth: bool) -> bool:
     [wanted] = node.comparators
     ones = list(_values(test.at(node.left, ())))
     others = [other for part in getattr(wanted, "elts", [wanted]) for other in _values(test.at(part, ()))]
-    if any(isinstance(other, str) and other.startswith(_MACHINE) for other in others):
+    if any(isinstance(other, str) and _MACHINE.match(other) for other in others):
         return True
     same = isinstance(node.ops[0], _SAME) is truth
     return bool(others) and any((one in others) is same for one in ones)
