@@ -36,7 +36,6 @@ from torchlint.source.training.graphs import calls_a_model, carries, graph, is_c
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
-_CUTS_OF_TERMS = re.compile("item|float|detach|tolist|data")
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
@@ -312,7 +311,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for term in _terms(loss, set()):
         for cut in _with_graph_inside(term):
-            if _CUTS_OF_TERMS.fullmatch(last_word(getattr(cut[0].node, "func", cut[0].node))):
+            if last_word(getattr(cut[0].node, "func", cut[0].node)) in ("item", "float", "detach", "tolist", "data"):
                 yield Cut(cut[0], cut[1], True)
                 return
     if _may_have_graph(loss):
