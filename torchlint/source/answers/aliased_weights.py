@@ -62,6 +62,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
                 and not _is_used_at_once(module, assignment, holder)
                 and not _is_new_in_each_call(module, state)
                 and not _is_left_behind(module, state)
+                and not _is_of_a_finished_model(module, assignment, state)
             ):
                 yield Aliased(holder, value, state)
 
@@ -279,6 +280,19 @@ def _is_left_behind(module: Module, state: ast.Call) -> bool:
     return any(
         state.pos < call.pos and receiver(call) is not None and unparsed(receiver(call)) == model
         for call in module.index.calls_of(*MOVES, inside=enclosing_function(state) or module.tree)
+    )
+
+
+def _is_of_a_finished_model(module: Module, assignment: ast.stmt, state: ast.Call) -> bool:
+    """Does each round of the loop make a model of its own, and is that done with where its state is taken?"""
+    model, loop = receiver(state), next(iter(loops_around(assignment)), None)
+    if not isinstance(model, ast.Name) or loop is None or not _rebinds(loop, model):
+        return False
+    function = enclosing_function(assignment)
+    read = [n for n in module.index.names(model.id) if n.lineno > loop.end_lineno and isinstance(n.ctx, ast.Load)]
+    later = [call for call in module.index.inside(loop, ast.Call) if call.lineno > assignment.end_lineno]
+    return not any(enclosing_function(name) is function for name in read) and not any(
+        last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func).lower()) for call in later
     )
 
 
