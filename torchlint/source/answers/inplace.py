@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from torchlint.facts import FACTS, named, words
+from torchlint.facts import FACTS, named, named_of, words
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
 from torchlint.source.flow.calling import Callee
@@ -33,6 +33,8 @@ FUNCTIONAL = frozenset(name for name in _CHANGES if not name.startswith("."))
 WITH_FLAG = named("inplace")
 KEEP_THEIR_OUTPUT = frozenset(name for name in named("keeps_output") if FACTS[name].gives == "tensor")
 SEVERAL_VIEWS = named("locked")
+_PLACES = words(named_of("argmax", "argmin", "argsort"))
+_VALUES_AND_PLACES = words(named("indices"))
 _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
 
 
@@ -232,10 +234,36 @@ def is_trained(module: Module, node: ast.AST) -> bool:
     )
 
 
-def is_asked_for(change: ast.AST) -> bool:
+def does_no_harm(module: Module, tensor: ast.expr, change: ast.AST) -> bool:
+    """Does somebody ask for the change, or does no gradient come back to what is changed?"""
+    return _is_asked_for(change) or _gives_only_places(module, tensor, change)
+
+
+def _is_asked_for(change: ast.AST) -> bool:
     """`if inplace_chunk_size is not None:`, for whoever knows that nobody will run backward."""
     named = (n for test, _ in tests_around(change) for n in ast.walk(test) if isinstance(n, ast.Name))
     return any("inplace" in name.id.lower() for name in named)
+
+
+def _gives_only_places(module: Module, tensor: ast.expr, change: ast.AST) -> bool:
+    """`x[i] = inf`, and then only `x.topk(3).indices`: no gradient comes back from where something is."""
+    if not isinstance(tensor, ast.Name):
+        return False
+    function, statement = enclosing_function(change), statement_of(change)
+    read = [n for n in module.index.names(tensor.id) if isinstance(n.ctx, ast.Load) and not within(n, statement)]
+    here = [use for use in read if enclosing_function(use) is function]
+    return bool(here) and all(map(_is_asked_for_places, here))
+
+
+def _is_asked_for_places(use: ast.Name) -> bool:
+    call = use.up.up if isinstance(use.up, ast.Attribute) else use.up
+    if not isinstance(call, ast.Call) or use in call.args[1:] or any(use is k.value for k in call.keywords):
+        return False
+    word, taken = last_word(call.func), call.up
+    if word in _VALUES_AND_PLACES:
+        at = getattr(getattr(taken, "slice", None), "value", None)
+        return isinstance(taken, ast.Attribute) and taken.attr == "indices" or at == 1
+    return word in _PLACES
 
 
 def _is_without_training(node: ast.AST) -> bool:
