@@ -15,6 +15,7 @@ from torchlint.source.text.index import enclosing_function, last_word, statement
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import Event, events, may_mention
 from torchlint.source.training.optimizers import constructor_argument, holding
+from torchlint.source.training.regions import loops_around
 from torchlint.source.training.sameness import identity
 
 _CLASSES = frozenset(
@@ -70,7 +71,9 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
 
 
 def made_at_each_access(module: Module, function: ast.FunctionDef) -> tuple[Value, ast.Call] | None:
-    """Of a property that makes an optimizer whenever it is read: what makes it, and a `self.optimizer.step()`."""
+    """Of a property that makes an optimizer whenever it is read: what makes it, and a `self.optimizer.step()` that may
+    run again.
+    """
     keeps = any(isinstance(n, (ast.Attribute, ast.Subscript)) for n in _written_in(module, function))
     if [ast.unparse(decorator) for decorator in function.decorator_list] != ["property"] or keeps:
         return None
@@ -80,7 +83,12 @@ def made_at_each_access(module: Module, function: ast.FunctionDef) -> tuple[Valu
     for read in module.index.attributes(function.name):
         step = read.up.up
         if isinstance(read.up, ast.Attribute) and read.up.attr == "step" and isinstance(step, ast.Call):
-            if step.func is read.up and any(o.node is given[0].node for o in origins(Value(module, read))):
+            may_repeat = enclosing_function(step) is not None or bool(loops_around(step))
+            if (
+                may_repeat
+                and step.func is read.up
+                and any(o.node is given[0].node for o in origins(Value(module, read)))
+            ):
                 return given[0], step
     return None
 
