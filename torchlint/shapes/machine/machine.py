@@ -313,8 +313,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             )  # of the program, which torch called back
             if type(error) is TypeError:
                 self.deny_call(function, error)
-            if "NoneType" in str(error):
-                self.of_nothing(error)
+            self.ask_who_gave_nothing(error)
             if id(error) not in self.failures and id(error) not in self.raised and not ours:
                 self.remember(error, function, args, kwargs)
             raise
@@ -442,8 +441,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             native = (
                 functions.closure_of(type(module).forward) is None
             )  # a Sequential of the program's own is torch's code, too
-            if "NoneType" in str(error):
-                self.of_nothing(error)
+            self.ask_who_gave_nothing(error)
             if id(error) not in self.failures and id(error) not in self.raised and (native or misused):
                 if unknown is not None:
                     return Unknown(unknown.reason)

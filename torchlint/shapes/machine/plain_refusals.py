@@ -102,6 +102,11 @@ class PlainRefusals:
                 return self.blame(error, says, about=("it is defined here", code.place))
         return error
 
+    def ask_who_gave_nothing(self, error: Exception) -> None:
+        """Whether an operation failed for a None: only Python's own errors are asked what they say."""
+        if type(error) in (TypeError, AttributeError) and "NoneType" in str(error):
+            self.of_nothing(error)
+
     def ask_iterator(self, items: Any) -> None:
         """`next(loader)`: of what is no iterator but can give one."""
         if type(items) in _CONTAINERS or type(items) in (Loader, str, torch.Tensor):
@@ -129,7 +134,7 @@ class PlainRefusals:
     def ask_part(self, part: Any) -> None:
         """A part of a sample that no batch can be made of: None, an object of the program"""
         kind = type(part)
-        if part is None or kind in self.codes and self._is_the_programs(part) and kind.__mro__[-2:-1] == (kind,):
+        if part is None or kind in self.codes and self._is_the_programs(part) and kind.__bases__ == (object,):
             words = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found"
             self.insist(TypeError(f"{words} {kind.__name__}"))
 
