@@ -19,6 +19,7 @@ from torchlint.source.asking.part import Part, lines_of
 from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.structures import Change, ModuleClass
 from torchlint.source.asking.views import Call, Node, Place
+from torchlint.source.flow.branches import is_ruled_out
 from torchlint.source.flow.callers import may_be_an_object
 from torchlint.source.flow.calling import bound_by
 from torchlint.source.flow.classes import class_info
@@ -172,6 +173,8 @@ class _Runs:
         try:
             for finding in rule.function(trigger)(place):
                 if any(first <= finding.span.line <= last for first, last in self.module.skipped):
+                    continue
+                if is_ruled_out(place.value):
                     continue
                 if not lines_of(place.node).has(finding.span.line):
                     self.afar.add(rule.code)

@@ -19,6 +19,7 @@ COMPARED = {
     ast.NotIn: lambda a, b: a not in b,
 }
 _NOTHING = object()
+_OF_SETTINGS = (ast.Attribute, ast.UnaryOp, ast.Compare)
 MAX_TESTS_ON_TESTS = 1  # what a test holds may depend on other tests, and those on others: unbounded, it is exponential
 
 
@@ -40,7 +41,7 @@ def is_ruled_out(place: Value) -> bool:
         for parent in ancestors(place.node):
             if isinstance(parent, FUNCTIONS):
                 break
-            if isinstance(parent, ast.If) and child is not parent.test and isinstance(parent.test, ast.Attribute):
+            if isinstance(parent, ast.If) and child is not parent.test and isinstance(parent.test, _OF_SETTINGS):
                 truth = _truth(place.at(parent.test, ()))
                 if truth is not None and truth is is_in(child, parent.orelse):
                     return True
