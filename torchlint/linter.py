@@ -296,7 +296,7 @@ def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
     return [
         f
         for f in findings
-        if not any(said[line].intersection(others[f.code]) for line in _lines(f))
+        if not any(said.get(line, set()).intersection(others[f.code]) for line in _around(f))
         and not (f.from_run and (f.code, f.span.line) in read)
     ]
 
@@ -313,6 +313,11 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
     if not others.paths:
         return findings
     return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
+
+
+def _around(finding: Finding) -> set[int]:
+    """All lines of what is found, too: a call may have an argument on each that another rule speaks of."""
+    return _lines(finding).union(range(finding.span.line, finding.span.end_line + 1))
 
 
 def _lines(finding: Finding) -> set[int]:

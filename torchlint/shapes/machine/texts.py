@@ -58,7 +58,8 @@ class Texts:
     def ask_percents(self, template: str, values: tuple) -> None:
         """Whether a text has a field for each value, whatever those are of which only that is known."""
         if len(template) < _LONG and len(values) < _LONG:
-            filled = tuple(v if type(v) in (str, int, float, bool) else 1 for v in values)
+            numbers = (int, float, bool)  # of a text one letter will do: nothing long is made to be looked at
+            filled = tuple(v[:1] if type(v) is str else v if type(v) in numbers else 1 for v in values)
             try:
                 template % filled
             except (TypeError, ValueError, OverflowError) as error:

@@ -298,7 +298,7 @@ class _Search:
             isinstance(s, ast.Assert)
             and isinstance(s.test, ast.Compare)
             and isinstance(s.test.ops[0], (ast.Eq, ast.Lt, ast.LtE))
-            and "torch.__version__" in self.module.segment(s.test)
+            and "torch.__version__" in self.module.segment(s.test.left)
             for s in self.module.tree.body
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from torchlint.source.flow import flow
 from torchlint.source.flow.values import Answer, LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
+from torchlint.source.text.spelling import truth_by_parts
 
 COMPARED = {
     ast.Eq: operator.eq,
@@ -128,15 +129,7 @@ def _decided(place: Value) -> Answer:
 
 def truth_of(test: Value, of_part: Callable[[Value], Answer]) -> Answer:
     """Which way a test goes, by the answers to what `not`, `and` and `or` put together in it."""
-    node = test.node
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        truth = truth_of(test.at(node.operand), of_part)
-        return None if truth is None else not truth
-    if isinstance(node, ast.BoolOp):
-        truths = [truth_of(test.at(operand), of_part) for operand in node.values]
-        decisive = isinstance(node.op, ast.Or)
-        return decisive if decisive in truths else None if None in truths else not decisive
-    return of_part(test)
+    return truth_by_parts(test.node, lambda part: of_part(test.at(part)))
 
 
 def _truth(test: Value) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 
 def is_super(node: ast.AST) -> bool:
@@ -111,14 +112,17 @@ def unparsed(node: ast.AST) -> str:
     return node.source
 
 
-def constant_truth(test: ast.expr) -> bool | None:
-    """Which way a test goes that is decided by the constants in it, as `False`, `0`, `x or True`."""
-    if isinstance(test, ast.Constant):
-        return bool(test.value)
+def truth_by_parts(test: ast.expr, of_part: Callable[[ast.expr], bool | None]) -> bool | None:
+    """Which way a test goes, by the answers to what `not`, `and` and `or` put together in it."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        truth = constant_truth(test.operand)
+        truth = truth_by_parts(test.operand, of_part)
         return None if truth is None else not truth
     if isinstance(test, ast.BoolOp):
-        truths, decisive = [constant_truth(part) for part in test.values], isinstance(test.op, ast.Or)
+        truths, decisive = [truth_by_parts(part, of_part) for part in test.values], isinstance(test.op, ast.Or)
         return decisive if decisive in truths else None if None in truths else not decisive
-    return None
+    return of_part(test)
+
+
+def constant_truth(test: ast.expr) -> bool | None:
+    """Which way a test goes that is decided by the constants in it, as `False`, `0`, `x or True`."""
+    return truth_by_parts(test, lambda part: bool(part.value) if isinstance(part, ast.Constant) else None)
