@@ -23,11 +23,10 @@ from torchlint.config import Settings
 from torchlint.finding import Finding
 from torchlint.installed import installed_version, record_of
 from torchlint.printable import UNPRINTABLE
-from torchlint.project import SETTINGS_FILES, SETTINGS_KINDS, Project, digest, folders_below, read
+from torchlint.project import MISSING, SETTINGS_FILES, SETTINGS_KINDS, Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
 MENTIONS = "mentions "
-MISSING = digest(None)
 NOTHING = Raw(b"\x90")  # no findings
 
 

@@ -39,11 +39,15 @@ TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")  # by their nam
 _TEXTS = 8 << 20  # bytes of files whose texts are kept
 _DOCUMENT = 1 << 18  # bytes of a file that is no program
 SETTINGS_KINDS = (".yaml", ".yml", ".json")
+MISSING = "missing"  # the digest of a file that is not there
 SETTINGS_FILES = "settings files"  # what a view remembers to have asked for
 _MOST_SETTINGS = 200
 _MOST_MENTIONS = 50
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
+_BASES = re.compile(rb"\n[ \t]*class[ \t]+\w+[ \t]*\(([^:]*)")
+_STATEMENTS = (_IMPORT, _BASES)
+_Stated = tuple[set[bytes], ...]  # the words in the statements of each kind
 _WORD = re.compile(rb"\w+")
 
 
@@ -74,7 +78,7 @@ def decode(data: bytes) -> str:
 
 def digest(data: bytes | None) -> str:
     """What the cache remembers of a file's content; a missing file has a digest too."""
-    return "missing" if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+    return MISSING if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 class Project:
@@ -94,8 +98,8 @@ class Project:
         self._reachable: dict[str, bool] = {}
         self._files: list[str] | None = None
         self._settings_files: list[str] | None = None
-        self._importing: dict[bytes, list[str]] | None = None
-        self._overlay_imports: dict[str, tuple[str, set[bytes]]] = {}
+        self._saying: tuple[dict[bytes, list[str]], ...] | None = None  # by each of _STATEMENTS
+        self._unsaved: dict[str, tuple[str, _Stated]] = {}
         self.closures: dict[Any, Any] = {}  # what was found out about files together with others
 
     @property
@@ -279,26 +283,34 @@ class Project:
         return self._settings_files
 
     def importing(self, word: str) -> list[str]:
-        """The files in whose import statements a word stands, sorted.
+        """The files in whose import statements a word stands, sorted."""
+        return self._stating(word, 0)
 
-        All files are read for it, once and without keeping them.
+    def deriving(self, word: str) -> list[str]:
+        """The files in which a class has bases among which a word stands, sorted."""
+        return self._stating(word, 1)
+
+    def _stating(self, word: str, kind: int) -> list[str]:
+        """The files in whose statements of a kind a word stands. All files are read for it, once and without keeping
+        them.
         """
-        if self._importing is None:
-            self._importing = {}
+        if self._saying is None:
+            self._saying = {}, {}
             for path in self.files():
-                for name in _imported_words(self._bytes.get(path) or read(path)):
-                    self._importing.setdefault(name, []).append(path)
+                for said, words in zip(self._saying, _stated(self._bytes.get(path) or read(path)), strict=True):
+                    for name in words:
+                        said.setdefault(name, []).append(path)
         wanted = word.encode()
-        found = [path for path in self._importing.get(wanted, ()) if path not in self.overlay]
-        return sorted([*found, *(path for path in self.overlay if self._is_imported_by_unsaved(path, word))])
+        found = [path for path in self._saying[kind].get(wanted, ()) if path not in self.overlay]
+        return sorted([*found, *(path for path in self.overlay if wanted in self._stated_unsaved(path)[kind])])
 
-    def _is_imported_by_unsaved(self, path: str, word: str) -> bool:
+    def _stated_unsaved(self, path: str) -> _Stated:
         """Found out once for each text: an editor's next key asks for many words."""
         text = self.overlay[path]
-        kept = self._overlay_imports.get(path)
+        kept = self._unsaved.get(path)
         if kept is None or kept[0] is not text:
-            kept = self._overlay_imports[path] = (text, _imported_words(text.encode()))
-        return word.encode() in kept[1]
+            kept = self._unsaved[path] = (text, _stated(text.encode()))
+        return kept[1]
 
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""
@@ -338,8 +350,10 @@ def read(path: str) -> bytes | None:
         return None
 
 
-def _imported_words(data: bytes | None) -> set[bytes]:
-    return {word for statement in _IMPORT.findall(b"\n" + (data or b"")) for word in _WORD.findall(statement)}
+def _stated(data: bytes | None) -> _Stated:
+    """The words in the statements of each kind."""
+    text = b"\n" + (data or b"")
+    return tuple({word for said in kind.findall(text) for word in _WORD.findall(said)} for kind in _STATEMENTS)
 
 
 @dataclass(slots=True)
@@ -406,10 +420,15 @@ class View:
         said = self.project.saying(name, importing)
         return self._told(name, (user for user in said if not self._means_another(user, own, path)), path)
 
+    def deriving(self, name: str) -> list[str]:
+        """The files in which a class derives from what goes by a name."""
+        self.consulted[f"mentions {name}"] = ""
+        return self.project.deriving(name)
+
     def _means_another(self, user: str, own: str, path: str) -> bool:
         """Does a file import what lies beside it, and is only called as the file at `path`: a `model` of its own?"""
         beside = os.path.join(os.path.dirname(user), f"{own}.py")
-        if beside == path or not self.project.imports_plainly(user, own):
+        if beside == path or self.project.digest(beside) == MISSING or not self.project.imports_plainly(user, own):
             return False
         return self.resolve(own, 0, user) == beside
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from torchlint.facts import FACTS, named, named_of, words
 from torchlint.source.answers.dropped_graphs import is_dropped
@@ -39,16 +40,17 @@ _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first res
 
 
 def changes(
-    module: Module, wanted: Callable[[ast.AST], bool], by_imports: bool = True
+    module: Module, wanted: Callable[[ast.AST], bool], inside: ast.AST | None = None
 ) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Every wanted place that changes a tensor in place, if it is one, with the expression of that tensor; also those
-    that call functions from other files, whatever these are called.
+    that call functions from other files, whatever these are called, unless one function alone is looked through.
     """
-    for node in filter(wanted, list(module.index.nodes(ast.AugAssign))):
+    nodes = partial(module.index.inside, inside or module.tree)
+    for node in filter(wanted, list(nodes(ast.AugAssign))):
         target = written_to(node.target)
         if target is not None:
             yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
-    for node in filter(wanted, list(module.index.nodes(ast.Assign))):
+    for node in filter(wanted, list(nodes(ast.Assign))):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and not (
                 isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
@@ -56,9 +58,9 @@ def changes(
                 if (changed := written_to(target)) is not None:
                     yield node, changed
     flagged = _flagged_words(module)
-    changing = _changing_imports(module) if by_imports else frozenset()
+    changing = _changing_imports(module) if inside is None else frozenset()
     with_out, with_flag = ({keyword.up for keyword in module.index.keywords(name)} for name in ("out", "inplace"))
-    for call in filter(wanted, list(module.index.calls)):
+    for call in filter(wanted, list(nodes(ast.Call))):
         word = last_word(call.func)
         if word.endswith("_") and not word.endswith("__"):
             if (
@@ -125,7 +127,7 @@ def _changed_parameters(module: Module, function: ast.AST) -> list[ast.arg]:
     """The parameters that a function changes in place whatever it is given, and not under `no_grad`."""
     found = []
     leaving = sorted(module.index.inside(function, ast.Return), key=lambda node: node.pos)[:1]
-    for change, tensor in changes(module, lambda node: enclosing_function(node) is function, False):
+    for change, tensor in changes(module, lambda node: enclosing_function(node) is function, function):
         if any(left.pos < change.pos and not within(change, left) for left in leaving):
             continue  # `if x.requires_grad: return x.clamp(min=0)` before it
         scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None

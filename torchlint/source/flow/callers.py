@@ -12,7 +12,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
-from torchlint.source.text.index import DEFINITIONS, last_word
+from torchlint.source.text.index import DEFINITIONS
 from torchlint.source.text.spelling import is_super, root_of
 from torchlint.source.text.surface import Surface, surface
 
@@ -43,12 +43,7 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
 @remembered
 def _deriving(module: Module, owner: ClassInfo) -> list[Module]:
     """The other files that have classes of which this one is a base."""
-    users = module.users(owner.name) if owner.node.up is module.tree else ()
-    return [
-        user
-        for user in users
-        if any(last_word(base) == owner.name for derived in user.index.classes for base in derived.bases)
-    ]
+    return module.deriving(owner.name) if owner.node.up is module.tree else []
 
 
 @remembered(meanwhile={})

@@ -210,14 +210,22 @@ class Module:
 
     @cached_property
     def _around(self) -> list[str]:
-        users = [user for path in self._users() if (user := self.world.module(path))]
-        return list(
-            dict.fromkeys([*self.behind.paths, *(p for user in users for p in (user.path, *user.behind.paths))])
-        )
+        view, found = self.world.view, dict.fromkeys(self.behind.paths)
+        for user in self._users():
+            if (text := view.read(user)) is not None:
+                found.update(dict.fromkeys((user, *self._consulted(behind(view.project, user, text)).paths)))
+        return list(found)
 
     def users(self, name: str) -> list[Module]:
         """The other files that mention a function or class at the top of this file, none where too many do."""
         return [other for path in self._user_paths(name) if (other := self.world.module(path))]
+
+    def deriving(self, name: str) -> list[Module]:
+        """Those of them in which a class derives from a class of this file."""
+        derived = set(self.world.view.deriving(name)) - {self.path}
+        paths = [path for path in self._user_paths(name) if path in derived] if derived else []
+        others = filter(None, map(self.world.module, paths))
+        return [other for other in others if any(name in map(last_word, cls.bases) for cls in other.index.classes)]
 
     def trains(self, name: str) -> bool:
         """Is it training code or a loss of this file? `main.py` says which model and which loss `engine.py` is given,
