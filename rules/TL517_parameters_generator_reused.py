@@ -100,7 +100,7 @@ def made_by_a_function(place: Node):
     value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) == 1 and isinstance(value, ast.Call) and not place.word(value)[:1].isupper():  # a class
         # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
-        is_many = not isinstance(target, ast.Name) or len(place.uses(target)) > 20
+        is_many = len(place.uses(target)) > 20
         if (is_many or any(_second_uses(place, target))) and _gives_generators(place.at(value)):
             yield from _used_up(place, value, target)
 

@@ -64,7 +64,7 @@ def _attribute_reads(module: Module, owner: ast.ClassDef, name: str) -> dict[str
 
 
 def _text(node: ast.expr) -> str:
-    return dumped(node).replace("Store()", "Load()")
+    return node.id if isinstance(node, ast.Name) else dumped(node).replace("Store()", "Load()")
 
 
 def may_follow(first: ast.AST, later: ast.AST) -> bool:
