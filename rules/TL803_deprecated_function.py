@@ -170,7 +170,8 @@ def copied_tensor(call: Call):
     if "isinstance" in call.source(asked) or "is_tensor" in call.source(asked):
         return  # what is a tensor may be another thing here
     made = call.origins(data) if data is not None else []
-    if any(o.node is call.node or o.path or isinstance(o.node, (ast.arg, ast.Subscript)) for o in made):
+    own = {call.node, *call.inside(ast.Call, of=call.statement)} - set(call.inside(ast.Call, of=data))
+    if any(o.node in own or o.path or isinstance(o.node, (ast.arg, ast.Subscript)) or not o.is_tensor() for o in made):
         return  # what it was before: a list that becomes a tensor here, or items of who knows what
     if data is not None and len(call.node.args) == 1 and call.is_tensor(data):
         text = call.source(data) if isinstance(data, ATOMS) else f"({call.source(data)})"

@@ -12,7 +12,7 @@ from torchlint.source.answers.graphless_models import leaves_no_graph
 from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
-from torchlint.source.flow.flow import origins
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -426,7 +426,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         loops = [loop for loop in _rounds(event.node) if not _goes_through_layers(loop, model)]
         return (model, loops) if loops or (named and not measures) else None
 
-    if not any(map(evaluated, own_events(module, owner.body))):
+    if not any(map(evaluated, own_events(module, owner.body))) or _goes_backward_by_hand(module):
         return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)
@@ -472,6 +472,16 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         evaluation = Evaluation(event, model, before[-1] if before else None)
         evaluation.loops = [loop for loop in loops if not before or loop.lineno > before[-1].node.lineno]
         yield evaluation
+
+
+def _goes_backward_by_hand(module: Module) -> bool:
+    """Is `backward(loss)` the project's own, in a file that never asks torch for gradients?"""
+    return any(
+        callee.function is not None and callee.module and not callee.module.index.attributes("backward")
+        for call in module.index.callers("backward")
+        if isinstance(call.func, ast.Name)
+        for callee in callees(Value(module, call))
+    )
 
 
 def _counts_rounds(loops: list[ast.AST]) -> bool:

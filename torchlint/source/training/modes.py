@@ -13,13 +13,14 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.values import Answer, Value, frame_of
-from torchlint.source.text.index import last_word, parameters_of, within
+from torchlint.source.text.index import last_word, parameters_of, statement_of, within
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
 
 ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|Transformer\w*|RReLU")
+_READ_BY_OTHER_NAMES = ("getattr", "children(", "modules(", "_modules", "__dict__")
 _WITH_MODE_LAYERS = ("torchvision.models", "timm.create_model", "timm.models")
 
 
@@ -152,6 +153,8 @@ def _code_asks(
             continue
         if word[:1].isupper() and function.name == "forward":
             continue  # what is made for one call hears nothing of the mode
+        if function.name == "__init__" and _is_never_read(module, call):
+            continue
         if not may_run(Value(module, call, frame)) or is_never_asked_for(module, function, call):
             continue
         for callee in callees(Value(module, call)):
@@ -173,6 +176,14 @@ def _code_asks(
                 return True
             answer = None if inner is None else answer
     return answer
+
+
+def _is_never_read(module: Module, layer: ast.Call) -> bool:
+    """`self.bn = BatchNorm2d(8)`, which no line of the file says again: it is there, and does not run."""
+    kept = [part for part in module.index.inside(statement_of(layer), ast.Attribute) if isinstance(part.ctx, ast.Store)]
+    if len(kept) != 1 or any(map(module.index.says, _READ_BY_OTHER_NAMES)):
+        return False
+    return len(module.index.attributes(kept[0].attr)) == len(module.index.stored(kept[0].attr))
 
 
 def may_switch_to_training(module: Module) -> bool:
