@@ -8,11 +8,13 @@ other numbers.
 torch.manual_seed(0)
 torch.backends.cudnn.deterministic = True
 torch.backends.cudnn.benchmark = True  # TL709
+net = nn.Conv2d(3, 8, 3)
 ```
 ```python fixed
 torch.manual_seed(0)
 torch.backends.cudnn.deterministic = True
 torch.backends.cudnn.benchmark = False
+net = nn.Conv2d(3, 8, 3)
 ```
 ```python bad
 import torch.backends.cudnn as cudnn
@@ -21,13 +23,24 @@ def seed_all(seed):
     torch.manual_seed(seed)
     cudnn.benchmark = True  # TL709
     cudnn.deterministic = True
+
+seed_all(0)
+model = torchvision.models.resnet18()
 ```
 
-Where nothing is seeded, runs differ anyhow, and it is a remark.
+Where nothing is seeded, runs differ anyhow, and where nothing is convolved, pooled or recurrent, cuDNN has nothing to
+choose: a remark.
 
 ```python remark
 torch.backends.cudnn.deterministic = True
 torch.backends.cudnn.benchmark = True  # TL709
+net = nn.Conv2d(3, 8, 3)
+```
+```python remark
+torch.manual_seed(0)
+torch.backends.cudnn.deterministic = True
+torch.backends.cudnn.benchmark = True  # TL709
+net = nn.Linear(3, 8)
 ```
 
 One of the two, or each in a case of its own, is a choice; what is set last holds.
@@ -58,6 +71,10 @@ from torchlint import Node, on_node
 read_on = ("TL706", "notes/randomness#cuda-convolution-benchmarking", "backends#torch.backends.cudnn.benchmark")
 in_tests = False
 FLAG = "torch.backends.cudnn."
+SEEDS = ("seed(", "seed_everything", "seed_all")
+# What speaks of layers that cuDNN computes: their names, and the libraries of pictures and sound.
+COMPUTED = "Conv1d Conv2d Conv3d ConvTranspose2d conv2d BatchNorm2d LSTM GRU RNN resnet torchvision timm smp monai"
+COMPUTED += " cv2 PIL torchaudio librosa"
 
 
 @on_node("Assign", holds="benchmark", needs=("cudnn", "benchmark"))
@@ -75,7 +92,7 @@ def check(place: Node):
             help="set `benchmark = False` where runs must be the same",
             fix=place.fix("do not measure", place.replace(place.node.value, "False"), applicability="unsafe"),
             notes=[place.note(other, "deterministic here")],
-            severity="warning" if place.project_says("seed(", "seed_everything", "seed_all") else "info",
+            severity="warning" if place.project_says(*SEEDS) and place.anyone_says(*COMPUTED.split()) else "info",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.facts import named_of
+from torchlint.facts import fact, named_of
 from torchlint.source.answers.moving_takers import is_moved_by_takers
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, is_module, kinds
@@ -79,6 +79,7 @@ def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
     return (
         _is_computed(module, tensor)
         or _stays_among_its_own(module, tensor)
+        or _only_chooses(module, tensor)
         or isinstance(tensor, ast.Name)
         and (_meets_nothing(module, tensor) or _becomes_a_buffer(module, tensor) or is_moved_by_takers(module, tensor))
     )
@@ -125,20 +126,54 @@ def _is_of_operands(made: Value) -> bool:
     node = made.node
     if isinstance(node, ast.Call):
         func = made.at(node.func, ())
-        if not is_module(func) and not seems(func, MODULE):
+        if not is_module(func) and not seems(func, MODULE) and not _computes(made):
             return False
     elif not isinstance(node, ast.BinOp):
         return False
     return not any(device_of(made.at(part, ())) == HERE for part in made.module.index.inside(node, ast.Name, ast.Call))
 
 
-def _stays_among_its_own(module: Module, tensor: ast.expr) -> bool:
-    """Is it only computed with what is made beside it, on the default device too?"""
+def _computes(call: Value) -> bool:
+    """`torch.mm(a, b)`: what torch makes of tensors that are there. What is only put together may be data."""
+    rows = [fact(callee.name) for callee in callees(call) if callee.name.startswith("torch.")]
+    if not rows or not all(row is not None and row.gives == "tensor" and not row.creates for row in rows):
+        return False
+    return not any(row and row.joins for row in rows) or _puts_results_together(call)
+
+
+def _puts_results_together(call: Value) -> bool:
+    """`torch.stack([-gain * log for …])`"""
+    given = [origin.node for part in call.node.args[:1] for origin in origins(call.at(part, ()))]
+    return bool(given) and all(isinstance(node, ast.ListComp) and isinstance(node.elt, ast.BinOp) for node in given)
+
+
+def _only_chooses(module: Module, tensor: ast.expr) -> bool:
+    """Does it stand in brackets only, `rows[order]`? There a tensor of the CPU may stand for those of every device."""
+    found = list(_reads(module, tensor))
+    inside = [node.up if isinstance(node.up, ast.Tuple) else node for node in found]
+    return bool(found) and all(isinstance(node.up, ast.Subscript) and node.up.slice is node for node in inside)
+
+
+def _reads(module: Module, tensor: ast.expr) -> Iterator[ast.expr]:
+    """The other places in its function, of an attribute in its class, that read what is written like it."""
     function = enclosing_function(tensor)
     around = enclosing_class(function) if isinstance(tensor, ast.Attribute) and function is not None else function
     name = unparsed(tensor)
-    same = [n for n in module.index.inside(around or module.tree, type(tensor)) if isinstance(n.ctx, ast.Load)]
-    found = [n.up for n in same if n is not tensor and unparsed(n) == name]
+    for node in module.index.inside(around or module.tree, type(tensor)):
+        if isinstance(node.ctx, ast.Load) and node is not tensor and unparsed(node) == name and not _is_moved(node):
+            yield node
+
+
+def _is_moved(node: ast.expr) -> bool:
+    """`x` of a statement `x.to(device)`: that is what is asked about, at another place."""
+    call = getattr(node.up, "up", None)
+    return isinstance(call, ast.Call) and call.func is node.up and isinstance(call.up, ast.Expr) and only_moves(call)
+
+
+def _stays_among_its_own(module: Module, tensor: ast.expr) -> bool:
+    """Is it only computed with what is made beside it, on the default device too?"""
+    name = unparsed(tensor)
+    found = [node.up for node in _reads(module, tensor)]
     others = [part for use in found if isinstance(use, ast.BinOp) for part in (use.left, use.right)]
     others = [part for part in others if unparsed(part) != name]
     return len(others) == len(found) > 0 and all(device_of(Value(module, part)) == HERE for part in others)

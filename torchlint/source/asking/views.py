@@ -112,6 +112,10 @@ class Place(Fixing, Standing):
         """Does one of these stand in a file that it imports, or in one that uses it or stands behind such a one?"""
         return self.module.others_mention(words)
 
+    def anyone_says(self, *words: str) -> bool:
+        """Does one of these stand, as a whole word, in any file of the project?"""
+        return self.says(*words) or any(map(self.module.world.view.mentions, words))
+
     def calls(self, *words: str, inside: ast.AST | None = None) -> list[Call]:
         """The calls that are written with one of these words at the end, `x.state_dict()`, in the file or in a node."""
         found = self.module.index.calls_of(*words, inside=inside or self.module.tree)
