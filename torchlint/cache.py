@@ -171,7 +171,10 @@ class Cache:
     def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
         """The folders of a project with their times, and the files that a program may ask for all of."""
         project = Project(root)
-        folders, files = {}, [*project.files(), *project.settings_files()]
+        folders, files = (
+            {},
+            [*project.files(), *dict.fromkeys((*project.settings_files(), *(project.documents() or ())))],
+        )
         for folder, _ in folders_below(root):
             changed = _time(folder)
             folders[folder] = changed if changed < self._young else -1
@@ -203,7 +206,7 @@ def _is_sound(entry: Entry) -> bool:
 
 def _drop(part: CachePart, changed: set[str]) -> None:
     """Removes the entries that were judged by something that changed."""
-    texts = {path: read(path) or b"" for path in changed if path.endswith(".py")}
+    texts = {path: read(path) or b"" for path in changed}
     has_settings = any(path.endswith(SETTINGS_KINDS) for path in changed)
     mentioned: dict[str, set[str]] = {}  # word: changed files that have it
     for path, entry in list(part.entries.items()):

@@ -142,7 +142,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = _among_files(findings, job, text, view)
+    findings = _harmless_if_unnamed(_among_files(findings, job, text, view), tree, view)
     remarks = settings.asked_for(rules)
     findings = [
         f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
@@ -313,6 +313,20 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
     if not others.paths:
         return findings
     return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
+
+
+def _harmless_if_unnamed(findings: list[Finding], tree, view: View) -> list[Finding]:
+    """What nothing in a program names does no harm as it is: what is said of it is a remark. What torch no longer has
+    will be missed by whoever takes it up, in whatever state it is.
+    """
+    from torchlint.source.text.unnamed import is_unnamed
+
+    return [
+        msgspec.structs.replace(f, severity="info")
+        if f.severity == "warning" and not f.code.startswith("TL8") and is_unnamed(view, tree, f.span.line)
+        else f
+        for f in findings
+    ]
 
 
 def _around(finding: Finding) -> set[int]:

@@ -42,6 +42,8 @@ SETTINGS_KINDS = (".yaml", ".yml", ".json")
 MISSING = "missing"  # the digest of a file that is not there
 SETTINGS_FILES = "settings files"  # what a view remembers to have asked for
 _MOST_SETTINGS = 200
+_DOCUMENT_KINDS = (*SETTINGS_KINDS, ".ipynb", ".md", ".rst", ".txt", ".sh", ".toml", ".cfg", ".ini", ".bat", "Makefile")
+_MOST_DOCUMENTS, _MOST_OF_DOCUMENTS = 400, 32 << 20  # in a folder, and bytes of all of them
 _MOST_MENTIONS = 50
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
@@ -275,12 +277,26 @@ class Project:
     def settings_files(self) -> list[str]:
         """The YAML and JSON files under the root, sorted; none where there are so many that they are data."""
         if self._settings_files is None:
-            found: list[str] = []
-            for folder, entries in folders_below(str(self.root)):
-                kept = [e.path for e in entries if e.name.endswith(SETTINGS_KINDS) and e.is_file(follow_symlinks=False)]
-                found += sorted(kept) if len(kept) <= _MOST_SETTINGS and self._stays(folder) else ()
+            found = self._of_kinds(SETTINGS_KINDS, _MOST_SETTINGS)
             self._settings_files = found if len(found) <= _MOST_SETTINGS else []
         return self._settings_files
+
+    def documents(self) -> list[str] | None:
+        """The texts under the root that may say what is run: notebooks, instructions, settings. None where there is too
+        much to read.
+        """
+        if "documents" not in self.closures:
+            found = self._of_kinds(_DOCUMENT_KINDS, _MOST_DOCUMENTS)
+            self.closures["documents"] = found if sum(map(_size, found)) <= _MOST_OF_DOCUMENTS else None
+        return self.closures["documents"]
+
+    def _of_kinds(self, kinds: tuple[str, ...], most: int) -> list[str]:
+        """The files under the root with these ends, without folders that have more than some of them."""
+        found: list[str] = []
+        for folder, entries in folders_below(str(self.root)):
+            kept = [e.path for e in entries if e.name.endswith(kinds) and e.is_file(follow_symlinks=False)]
+            found += sorted(kept) if len(kept) <= most and self._stays(folder) else ()
+        return found
 
     def importing(self, word: str) -> list[str]:
         """The files in whose import statements a word stands, sorted."""
@@ -350,6 +366,13 @@ def read(path: str) -> bytes | None:
         return None
 
 
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
 def _stated(data: bytes | None) -> _Stated:
     """The words in the statements of each kind."""
     text = b"\n" + (data or b"")
@@ -398,6 +421,25 @@ class View:
         found = self.project.settings_files()
         self.consulted[SETTINGS_FILES] = digest("\n".join(found).encode())
         return found
+
+    def naming(self, word: str) -> list[str]:
+        """The programs of the project in which a word stands, and the texts that may say what of them is run."""
+        self.consulted[f"mentions {word}"] = ""
+        known = self.project.closures
+        if ("naming", word) not in known:
+            known["naming", word] = [
+                *self.project.saying(word, (*self.project.files(), *(self.project.documents() or ())))
+            ]
+        for path in known["naming", word]:
+            self._consult(path)
+        return known["naming", word]
+
+    def is_imported(self) -> bool:
+        """Does another file of the project seem to import this one?"""
+        folder, file = os.path.split(self.path)
+        own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
+        self.consulted[f"mentions {own}"] = ""
+        return any(path != self.path for path in self.project.importing(own))
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""

@@ -1,0 +1,85 @@
+"""What is wrong in code that nothing in a program names is a remark; what anything may name is a finding."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.run import check
+
+pytestmark = pytest.mark.usefixtures("alone")
+ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+LOSS = """\
+import torch
+from torch.nn import functional as F
+
+
+def sharp_loss(x, y):
+    p = F.softmax(x, dim=1)
+    return F.cross_entropy(p, y)
+
+
+class Trainer:
+    def plain_step(self, x, y):
+        return F.cross_entropy(F.softmax(x, dim=1), y)
+"""
+PROGRAM = {"loss.py": LOSS, "main.py": "import loss\nloss.Trainer()\n"}
+
+
+def said(settings: Settings = ALL) -> list[tuple[int, str]]:
+    return [(f.span.line, f.severity) for f in check(["."], settings).findings if f.code == "TL101"]
+
+
+def test_what_nothing_names_is_a_remark(tree):
+    tree(PROGRAM)
+    assert said() == [(7, "info"), (12, "info")]
+    assert said(Settings(dry_run=False)) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"main.py": "import loss\nloss.sharp_loss(1, 2)\nloss.Trainer().plain_step(3, 4)\n"},
+        {"run.ipynb": '{"cells": [{"source": ["sharp_loss(x, y)", "t.plain_step()"]}]}'},
+        {"README.md": "Call `sharp_loss` or `plain_step`.\n"},
+        {"settings/base.yaml": "loss: sharp_loss\nstep: plain_step\n"},
+        {"names.py": 'KNOWN = ["sharp_loss", "plain_step"]\n'},
+        {"choose.py": "import loss\nchosen = getattr(loss, name)\n"},
+        {"choose.py": "from loss import *\nchosen = globals()[name]\n"},
+        {"loss.py": LOSS.replace("\n\n\ndef", "\n\n\n@register\ndef").replace("class", "@register\nclass")},
+        {"loss.py": LOSS.replace("Trainer:", "Trainer(Base):").replace("sharp_loss", "test_loss")},
+        {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"},
+        {"pyproject.toml": '[project]\nname = "losses"\n'},
+    ],
+    ids="calls notebook manual settings text getattr globals decorator hooks setup project".split(),
+)
+def test_what_anything_may_name_is_a_finding(tree, more):
+    tree(PROGRAM | more)
+    assert [severity for _, severity in said()] == ["warning", "warning"]
+
+
+def test_comments_definitions_and_what_it_says_itself_name_nothing(tree):
+    again = "# sharp_loss(x, y)\n\n\ndef sharp_loss(x, y):  # plain_step\n    return x\n"
+    recursive = LOSS.replace("    p =", "    x = sharp_loss(x, y - 1) if y else x\n    p =")
+    tree(PROGRAM | {"other.py": again, "loss.py": recursive})
+    assert said() == [(8, "info"), (13, "info")]
+
+
+def test_what_nobody_imports_is_called_by_hand(tree):
+    tree({"loss.py": LOSS, "main.py": "x = 1\n"})
+    assert [severity for _, severity in said()] == ["warning", "warning"]
+
+
+def test_who_names_it_later_is_seen_by_the_cache(tree):
+    root = tree(PROGRAM)
+    assert said() == [(7, "info"), (12, "info")]
+    (root / "README.md").write_text("Call `sharp_loss`.\n")
+    assert said() == [(7, "warning"), (12, "info")]
+    (root / "main.py").write_text("import loss\nloss.Trainer().plain_step(3, 4)\n")
+    assert said() == [(7, "warning"), (12, "warning")]
+    (root / "README.md").unlink()
+    assert said() == [(7, "info"), (12, "warning")]
+
+
+def test_a_severity_that_is_asked_for_stays(tree):
+    tree(PROGRAM)
+    errors = Settings(dry_run=False, severity={"TL101": "error"})
+    assert said(errors) == [(7, "error"), (12, "error")]
