@@ -15,7 +15,7 @@ from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.records import field, given_to
+from torchlint.source.flow.records import entry, field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
@@ -127,6 +127,8 @@ class CallTracer:
                 and (given := given_to(callee.name, value, callee.made, value.path[0], value.module)) is not None
             ):
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
+            elif callee.name == "builtins.dict" and value.path and (given := entry(value)) is not None:
+                yield from self.trace(given, depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
                 yield from self._layer(value, depth)
             elif callee.name in _JOINS and callee.name in self.through:

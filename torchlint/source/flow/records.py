@@ -1,5 +1,5 @@
 """What the fields of a record were given by the call that made it: of a dataclass or NamedTuple of the project, of a
-namespace, of a namedtuple.
+namespace, of a namedtuple, of a dict.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.signatures import has_decorator
 from torchlint.source.flow.values import Step, Value
 from torchlint.source.text.index import has_stars
@@ -84,6 +85,14 @@ def given_to(name: str, made: Value, kind: Value | None, step: Step, reader: Mod
     if name != "collections.namedtuple()" or any(isinstance(a, ast.Starred) for a in call.args[: place + 1]):
         return None
     return made.at(call.args[place], ()) if place < len(call.args) else None
+
+
+def entry(made: Value) -> Value | None:
+    """What `dict(workers=4)["workers"]` is, if nothing is put into the dict later."""
+    for keyword in made.node.keywords:
+        if keyword.arg == made.path[0] and not is_changed(made):
+            return made.at(keyword.value, made.path[1:])
+    return None
 
 
 def _names_in(fields: ast.expr) -> list[str]:

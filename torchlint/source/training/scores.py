@@ -14,7 +14,7 @@ from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training.grads import is_leaf, is_set_later
 
 _WEIGHED = named("affine") | named_of("Bilinear")
-_PRODUCTS = named_of("matmul", "mm")
+_PRODUCTS = named_of("matmul", "mm", "bmm", "spmm") | {"torch.sparse.mm"}
 _SUMS = named_of("sum")
 _JOINS = named("joins")
 _TABLES = frozenset(("torch.nn.Embedding()",))
@@ -22,7 +22,7 @@ _DEPTH = 4  # of arithmetic
 
 
 def is_raw_score(value: Value) -> bool:
-    """A layer's output, `x @ w + b` of parameters, `(user * item).sum(1)` of two embeddings."""
+    """A layer's output, `x @ w + b` of parameters, `adjacency @ fc(x)`, `(user * item).sum(1)` of two embeddings."""
     return _is_raw(value, _DEPTH)
 
 
@@ -36,7 +36,7 @@ def _is_raw(value: Value, depth: int) -> bool:
         if not names or value.path:
             return False
         if names <= _PRODUCTS:
-            return _is_learned(_first(value)) or _is_learned(_second(value))
+            return any(_is_learned(side) or _is_of_raw(side, depth) for side in (_first(value), _second(value)))
         if names <= _SUMS:
             return _is_product_of_tables(_first(value))
         if names <= _JOINS:
@@ -46,7 +46,7 @@ def _is_raw(value: Value, depth: int) -> bool:
         return False
     sides = (value.at(node.left, ()), value.at(node.right, ()))
     if isinstance(node.op, ast.MatMult):
-        return any(_is_learned(side) for side in sides)
+        return any(_is_learned(side) or _is_of_raw(side, depth) for side in sides)
     if isinstance(node.op, (ast.Add, ast.Sub)) and all(_are_raw(side, depth) or _are_rows(side) for side in sides):
         return True  # `(user * item).sum(1) + bias(user)`
     if isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
@@ -59,6 +59,11 @@ def _is_raw(value: Value, depth: int) -> bool:
 def _are_raw(value: Value, depth: int) -> bool:
     found = origins(value, SAME_NUMBERS)
     return bool(found) and all(_is_raw(origin, depth - 1) for origin in found)
+
+
+def _is_of_raw(side: Value | None, depth: int) -> bool:
+    """Is a side of a product raw scores, as in `adjacency @ self.linear(x)`? Weighted sums of them are raw, too."""
+    return side is not None and depth > 0 and _are_raw(side, depth)
 
 
 def _are_raw_parts(value: Value | None, depth: int) -> bool:
