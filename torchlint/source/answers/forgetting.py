@@ -11,7 +11,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import STEP, acts
 from torchlint.source.training.regions import loops_around
@@ -35,10 +35,20 @@ class Collecting(NamedTuple):
 
 
 def base(node: ast.expr) -> ast.expr:
-    """The name or attribute that holds a collection: `stats` of `stats["loss"]`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
+    """The name or attribute that holds a collection: `stats` of `stats["loss"]` and of `stats.setdefault("loss", [])`."""
+    while isinstance(node, ast.Subscript) or is_default(node):
+        node = node.value if isinstance(node, ast.Subscript) else node.func.value
     return node
+
+
+def is_default(node: ast.expr) -> bool:
+    """`stats.setdefault("loss", [])`"""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "setdefault"
+        and len(node.args) == 2
+    )
 
 
 def is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
@@ -84,6 +94,15 @@ def forgets(module: Module, place: Collecting, around: ast.AST) -> bool:
     return not _forgotten_around(module, around).isdisjoint((ast.unparse(base(place.into)), place.holder))
 
 
+def is_forgotten_elsewhere(module: Module, place: Collecting, method: ast.FunctionDef) -> bool:
+    """Does another method of the class empty what an object holds, or somebody who has the object?"""
+    others = [m for m in enclosing_class(method).body if isinstance(m, ast.FunctionDef) and m is not method]
+    name = f".{last_word(base(place.into))}"
+    return any(forgets(module, place, other) for other in others if other.name != "__init__") or any(
+        text.endswith(name) and not text.startswith("self.") for text in _forgotten_in(module, module.tree)
+    )
+
+
 @remembered
 def _forgotten_around(module: Module, around: ast.AST) -> set[str]:
     """What a loop or function empties, itself or by what it calls."""
@@ -110,8 +129,8 @@ def _forgotten_by(module: Module, call: ast.Call) -> Iterator[str]:
 
 
 @remembered
-def _forgotten_in(module: Module, function: ast.FunctionDef) -> frozenset[str]:
-    return frozenset(text for node in ast.walk(function) for text in _forgotten(node))
+def _forgotten_in(module: Module, around: ast.AST) -> frozenset[str]:
+    return frozenset(text for node in ast.walk(around) for text in _forgotten(node))
 
 
 def _forgotten(node: ast.AST) -> Iterator[str]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from torchlint.source.answers.forgetting import Collecting, base, forgets, is_counted, is_emptied, is_started_anew
+from torchlint.source.answers.forgetting import (
+    Collecting,
+    base,
+    forgets,
+    is_counted,
+    is_default,
+    is_emptied,
+    is_forgotten_elsewhere,
+    is_started_anew,
+)
 from torchlint.source.answers.keeping_flags import is_known_to_keep, is_never_kept
 from torchlint.source.answers.short_lived import ends_with_epoch
 from torchlint.source.flow.classes import ClassInfo
@@ -133,6 +142,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
                 and not is_never_kept(module, place.place)
                 and not is_started_anew(module, place, function.body)
                 and not forgets(module, place, function)
+                and not is_forgotten_elsewhere(module, place, function)
                 and not _is_used_for_backward(module, place)
             ):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
@@ -299,6 +309,8 @@ def _is_list(origin: Value) -> bool:
         return bool(holders) and all(_holds_lists(holder) for holder in holders)
     if not isinstance(node, ast.Call) or origin.path:
         return False
+    if is_default(node):
+        return is_list(origin.at(node.args[1], ()))
     return (
         {c.name for c in callees(origin)} in ({"builtins.list"}, {"collections.deque"})
         or isinstance(node.func, ast.Name)
@@ -386,7 +398,8 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
                 added = [a for p in place.added for a in _arguments_in(p, callee.function, call)]
                 if added:
                     held = f"{unparsed(call.func.value)}.{holder.attr}"
-                    yield Collecting(call, call.func.value, added, held=held)
+                    is_own = unparsed(call.func.value) == me and callee.module is module
+                    yield Collecting(call, holder if is_own else call.func.value, added, held=held)
 
 
 def _arguments_in(added: ast.expr, function: ast.FunctionDef, call: ast.Call) -> list[ast.expr]:
@@ -485,28 +498,30 @@ def _is_used_for_backward(module: Module, place: Collecting) -> bool:
     """May a backward go through the collection itself, or is it none of tensors with a graph?"""
     holder = base(place.into)
     if _OWN.fullmatch(place.held):
-        return place.held.removeprefix("self.") in _leading_to_backward(module, module.tree)
+        name = place.held.removeprefix("self.")
+        return name in _leading_to_backward(module, module.tree) or _is_bounded(module.index.stored(name))
     if isinstance(holder, ast.Name):
-        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module, holder):
+        bound = holder.at.lookup(holder.id)
+        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(bound.bindings[holder.id] if bound else ()):
             return True
         scope = enclosing_function(place.place) or module.tree
         if holder.at.lookup(holder.id) is module.tree.scope:
             scope = module.tree
         return holder.id in _leading_to_backward(module, scope)
     if isinstance(holder, ast.Attribute):
-        return ARRAY in kinds(Value(module, _read(holder))) or holder.attr in _leading_to_backward(module, module.tree)
+        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module.index.stored(holder.attr)):
+            return True
+        return holder.attr in _leading_to_backward(module, module.tree)
     return True
 
 
-def _is_bounded(module: Module, holder: ast.Name) -> bool:
-    """`deque(maxlen=100)` forgets."""
-    scope = holder.at.lookup(holder.id)
-    bound = [getattr(b, "up", None) for b in (scope.bindings.get(holder.id, ()) if scope else ())]
+def _is_bounded(stores: Iterable[ast.AST]) -> bool:
+    """Do names or attributes get a `deque(maxlen=100)`, which forgets?"""
     return any(
-        isinstance(b, (ast.Assign, ast.AnnAssign))
+        isinstance(b := getattr(store, "up", None), (ast.Assign, ast.AnnAssign))
         and isinstance(b.value, ast.Call)
         and any(k.arg == "maxlen" for k in b.value.keywords)
-        for b in bound
+        for store in stores
     )
 
 
