@@ -158,13 +158,15 @@ class Filters(nn.Module):
 bands = Filters()(torch.tensor(signal)).cpu().numpy()
 ```
 
-What a loop puts into a list is followed in `torchlint/source/answers/collected.py`.
+What a loop puts into a list is followed in `torchlint/source/answers/collected.py`, what a backward has gone through in
+`torchlint/source/answers/trained_outputs.py`.
 """
 
 import ast
 
 from torchlint import SAME_NUMBERS, Call, on_call
 from torchlint.source.answers.collected import collected_with_graph
+from torchlint.source.answers.trained_outputs import trained_output
 
 read_on = ("TL204", "TL405", "torch.Tensor.numpy", "torch.Tensor.detach")
 in_tests = False
@@ -186,10 +188,11 @@ def check(call: Call):
         or is_asked_first(call, tensor)
     ):
         return
-    kept = None
+    kept = trained = None
     if call.requires_grad(tensor) is not True:
         kept = collected_with_graph(call.value.at(tensor, ()))
-        if kept is None:
+        trained = None if kept is not None else trained_output(call.value.at(tensor, ()))
+        if kept is None and trained is None:
             return
     if call.says("requires_grad_(False)", "requires_grad = False") or call.may_be_without_grad:
         return
@@ -197,7 +200,14 @@ def check(call: Call):
         f"`{call.source(tensor) if len(call.source(tensor)) < 40 else 'this tensor'}` belongs to a"
         " graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
-        notes=[] if kept is None else [call.note(kept, "put into the list here, with its graph")],
+        notes=[
+            call.note(made, why)
+            for made, why in (
+                (kept, "put into the list here, with its graph"),
+                (trained, "computed here, and backward goes through it"),
+            )
+            if made is not None
+        ],
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
         severity="info" if call.in_forward else "error",  # whoever runs a forward may do so under `no_grad`
     )

@@ -35,7 +35,7 @@ class Collecting(NamedTuple):
 
 
 def base(node: ast.expr) -> ast.expr:
-    """The name or attribute that holds a collection: `stats` of `stats["loss"]` and of `stats.setdefault("loss", [])`."""
+    """The name or attribute that holds a collection: `stats` of `stats["loss"]`, `stats.setdefault("loss", [])`."""
     while isinstance(node, ast.Subscript) or is_default(node):
         node = node.value if isinstance(node, ast.Subscript) else node.func.value
     return node

@@ -1,0 +1,98 @@
+"""Outputs that a backward has gone through: whatever the model is, what it gave belongs to a graph."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument, is_static
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.text.spelling import dumped, receiver
+from torchlint.source.training.grads import is_stateless
+from torchlint.source.training.graphs import graph, loss_of, mark
+from torchlint.source.training.regions import runs_without_grad, tests_around, under_no_grad
+
+_MAX_BACKWARDS = 20  # of one file
+_MAX_CALLERS = 20
+_ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Constant)
+
+
+def trained_output(tensor: Value) -> Value | None:
+    """The call of a model that gave a tensor, here or in a caller that hands it in, where a backward of the same
+    function can only have gone through that call.
+    """
+    for given in [tensor, *_handed_in(tensor)]:
+        made = origins(given, SAME_NUMBERS)
+        if made and all(map(_is_trained, made)):
+            return made[0]
+    return None
+
+
+def _handed_in(tensor: Value) -> list[Value]:
+    """What the callers of a function give a parameter that is all a tensor is made of: `p` of `p.cpu()`."""
+    node = tensor.node
+    while isinstance(node, ast.Call) and {c.name for c in callees(tensor.at(node, ()))} <= SAME_NUMBERS:
+        node = receiver(node)
+    scope = node.at.lookup(node.id) if isinstance(node, ast.Name) else None
+    bound = reaching(node, scope) if scope is not None else []
+    function = enclosing_function(node) if node is not None else None
+    if len(bound) != 1 or not isinstance(bound[0], ast.arg) or not isinstance(function, FUNCTIONS):
+        return []
+    if bound[0].up.up is not function or isinstance(function, ast.Lambda):
+        return []
+    owner = method_class(tensor.module, function)
+    is_bound = owner is not None and not is_static(function)
+    calls = [call for call, _ in zip(callers_of(tensor.module, function, owner), range(_MAX_CALLERS))]
+    given = [bound_argument(function, bound[0], call, is_bound) for call in calls]
+    return [argument for argument in given if argument is not None and argument.node is not None]
+
+
+def _is_trained(origin: Value) -> bool:
+    module, node = origin.module, origin.node
+    if not isinstance(node, ast.Call) or _is_of_torch(origin) or runs_without_grad(origin):
+        return False
+    function, tests = enclosing_function(node), {(dumped(test), truth) for test, truth in tests_around(node)}
+    for call in module.index.callers("backward")[:_MAX_BACKWARDS]:
+        if enclosing_function(call) is not function or under_no_grad(module, call):
+            continue
+        if any((dumped(test), truth) not in tests for test, truth in tests_around(call)):
+            continue
+        loss = loss_of(module, call)
+        if loss is not None and _leads_only_to(loss, origin):
+            return True
+    return False
+
+
+def _leads_only_to(loss: Value, origin: Value) -> bool:
+    """Can what a backward runs through have its graph from one call alone? The other parts are arithmetic, functions of
+    torch without weights, and data.
+    """
+    behind, mine = graph(loss), mark(origin)
+    if mine not in behind.nodes or behind.nodes[mine].path != origin.path:
+        return False
+    inside = graph(origin).nodes
+    return all(key in inside or _has_no_graph_itself(node) for key, node in behind.nodes.items())
+
+
+def _has_no_graph_itself(node: Value) -> bool:
+    if isinstance(node.node, ast.Call):
+        return EACH in node.path or _is_of_torch(node)
+    is_data = isinstance(node.node, (ast.arg, ast.Name)) or EACH in node.path
+    return is_data or isinstance(node.node, _ARITHMETIC)
+
+
+def _is_of_torch(call: Value) -> bool:
+    """A function of torch, a method of a tensor, or a loss or activation: nothing with weights of its own."""
+    known = callees(call)
+    return bool(known) and all(
+        callee.kind in ("external", "method")
+        and callee.name.startswith(("torch.", "."))
+        or callee.kind == "instance"
+        and callee.name.startswith("torch.nn.")
+        and is_stateless(callee.name)
+        for callee in known
+    )
