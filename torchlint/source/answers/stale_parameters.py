@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.flow import SAME_OBJECT, callees, objects, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, statement_of, within
-from torchlint.source.text.spelling import is_super, unparsed
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import is_super, receiver, unparsed
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.naming import sounds_like
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
@@ -63,6 +63,7 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
                 not _later_calls(made, statement, "add_param_group")
                 and not _is_given_by_hand(module, statement)
                 and not _is_made_anew(made, statement)
+                and not _is_handed_along(made, statement)
                 and not _is_through(made, statement)
             )
         if matters:
@@ -115,6 +116,8 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
         mine = next((a for a in held if f"self.{model.attr}.parameters()" in unparsed(a.value)), None)
         if mine is None or statement.up is not method or not _has_parameters(layer):
             continue
+        if _is_handed_along(Value(module, mine.value), statement):
+            continue
         text = unparsed(method)
         renews = "add_param_group" in text or any(f"self.{other}(" in text for other in methods)
         is_first = f"self.{method.name}(" in unparsed(init)
@@ -130,12 +133,14 @@ def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
 
 
 def _told_in(module: Module, method: ast.FunctionDef) -> Iterator[tuple[ast.Expr, _Change]]:
-    """The statements `self.net.reset_head(9)` of a method, where that gives the net a new layer."""
-    for node in module.index.inside(method, ast.Expr):
-        call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _is_own(_root(call.func.value)):
-            change = _changed_by(Value(module, call))
-            if change is not None:
+    """The statements `self.net.reset_head(9)`, `self.net = with_new_head(self.net, 9)` and `renew_head(self.net)` of a
+    method, where that gives the net a new layer.
+    """
+    for node in module.index.inside(method, ast.Expr, ast.Assign):
+        if isinstance(node.value, ast.Call):
+            is_told = isinstance(node, ast.Expr)
+            change = _changed_by(Value(module, node.value)) if is_told else _altered(module, node)
+            if change is not None and _is_own(change.model):
                 yield node, change
 
 
@@ -146,6 +151,8 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
         return None
     if isinstance(node, ast.Assign):
         target = node.targets[0]
+        if (altered := _altered(module, node)) is not None:
+            return altered
         if len(node.targets) == 1 and (isinstance(target, ast.Name) or _is_own(target)):
             return _Change(target, Value(module, call), True)
         if len(node.targets) == 1 and isinstance(target, (ast.Attribute, ast.Subscript)):
@@ -159,6 +166,16 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
             return _Change(_root(call.args[0]), Value(module, call.args[2]), False)
         return _changed_by(Value(module, call))
     return None
+
+
+def _altered(module: Module, node: ast.Assign) -> _Change | None:
+    """What `model = with_new_head(model, 9).to(device)` changes: the same model, which has another layer then."""
+    call = node.value
+    while isinstance(call, ast.Call) and f".{last_word(call.func)}" in SAME_OBJECT and receiver(call) is not None:
+        call = receiver(call)
+    change = _changed_by(Value(module, call)) if isinstance(call, ast.Call) else None
+    is_given_back = change is not None and [unparsed(change.model)] == [unparsed(target) for target in node.targets]
+    return change if is_given_back else None
 
 
 def _changed_by(call: Value) -> _Change | None:
@@ -361,6 +378,14 @@ def _later_calls(made: Value, change: ast.stmt, method: str) -> list[ast.Call]:
         (node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf")
     )
     return [call for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
+
+
+def _is_handed_along(made: Value, change: ast.stmt) -> bool:
+    """Is the optimizer given to what changes the model? It may get the new parameters there."""
+    target = _variable(made)
+    calls = [call for call in ast.walk(change) if isinstance(call, ast.Call)]
+    given = [part for call in calls for part in (*call.args, *(keyword.value for keyword in call.keywords))]
+    return target is not None and unparsed(target) in map(unparsed, given)
 
 
 def _is_through(made: Value, change: ast.stmt) -> bool:
