@@ -84,10 +84,27 @@ def is_plain(place: Node, call: Call) -> bool:
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
-    origins = [made for o in place.origins(node, SAME_NUMBERS) for made in o.samples(SAME_NUMBERS | {"[]"}) or [o]]
-    return bool(origins) and all(
-        o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in origins
-    )
+    if isinstance(node, ast.Subscript) and any(getattr(part, "value", 0) is None for part in ast.walk(node.slice)):
+        node = node.value  # `labels[:, None]`
+    origins = place.origins(node, SAME_NUMBERS)
+    compared = None
+    for origin in origins:
+        made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]
+        if not all(o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in made):
+            compared = compared or are_predicted(place)
+            if (origin.node, origin.path) not in compared:
+                return False
+    return bool(origins)
+
+
+def are_predicted(place: Node) -> set[tuple]:
+    """What the file compares with an argmax: `(logits.argmax(1) == y).sum()`."""
+    found = set()
+    for test in place.inside(ast.Compare, of=place.module.tree):
+        sides = [place.at(test).origins(side, SAME_NUMBERS) for side in (test.left, *test.comparators)]
+        if isinstance(test.ops[0], (ast.Eq, ast.NotEq)) and any(o.does("argmax") for o in sides[0] + sides[-1]):
+            found |= {(o.node, o.path) for side in sides for o in side if not o.unknown}
+    return found
 
 
 def is_drawn_mask(origin) -> bool:
