@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from torchlint.facts import fact, named, named_of, words
 from torchlint.source.answers.handed_moved import is_handed_moved
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, is_tensor_method, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
-from torchlint.source.flow.uses import uses
+from torchlint.source.flow.uses import attribute_uses, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     FUNCTIONS,
@@ -69,6 +70,9 @@ _MEETING_NOBODY = frozenset(
 )
 # Take a tensor and sizes, which may be tensors of one number: `F.pad(x, [width // 2, …])`
 _TAKING_SIZES = frozenset({"torch.nn.functional.pad"})
+
+_PLAIN_BASES = frozenset(("builtins.object", "abc.ABC"))
+_SETTING_BY_NAME = ("setattr", "__dict__", "vars(", "def to(", "def cuda(")
 
 MAX_READS = 10  # of a name, to see what becomes of it
 MAX_PARTS = 200  # of what a tensor is computed from
@@ -203,8 +207,35 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
         for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:
             if isinstance(target, ast.Name):
                 yield from _uses(module, target, seen, depth)
+            elif isinstance(target, ast.Attribute) and _stays(module, target):
+                for use in attribute_uses(module, target):
+                    if not _may_be_one_number(module, use):
+                        yield from _follow(module, use, seen, depth - 1)
     elif isinstance(parent, ast.Return):
         yield from _results(module, parent, seen, depth)
+
+
+def _stays(module: Module, target: ast.Attribute) -> bool:
+    """Is what an object keeps where it was put, as nothing else sets that attribute? A module moves what is its own,
+    and so may a class that sets its attributes by their names.
+    """
+    function = enclosing_function(target)
+    owner = method_class(module, function) if function is not None else None
+    if owner is None or owner.is_module or not set(owner.foreign) <= _PLAIN_BASES:
+        return False
+    text = unparsed(owner.node)
+    return len(module.index.stored(target.attr)) == 1 and not any(word in text for word in _SETTING_BY_NAME)
+
+
+def _may_be_one_number(module: Module, kept: ast.Attribute) -> bool:
+    """`self.betas[t]` with a whole number, unless it gets dimensions: `.view(-1, 1)`. One number mixes with all."""
+    picked = kept.up
+    if not isinstance(picked, ast.Subscript) or picked.value is not kept:
+        return False
+    if TENSOR in kinds(Value(module, picked.slice)) or isinstance(picked.slice, ast.Slice):
+        return False
+    shaping = picked.up.up if isinstance(picked.up, ast.Attribute) and picked.up.attr in ("view", "reshape") else None
+    return not isinstance(shaping, ast.Call) or len(shaping.args) < 2
 
 
 def _target_of(values: ast.Tuple, node: ast.expr) -> ast.Name | None:
