@@ -29,6 +29,8 @@ from torchlint.source.training.graphs import backpropagated, graph, is_model_cal
 from torchlint.source.training.regions import tests_around
 
 _RECURRENT = frozenset("rnn lstm gru cell".split())
+_CALLS_DEEP = 4
+_CUTTING = ("detach", ".data", "no_grad")
 _STORING = frozenset("tuple list stack cat".split())
 
 
@@ -68,29 +70,40 @@ def _calls_around(nodes: Iterable[Value], loop: ast.AST) -> list[Value]:
                 if frame.call.frame is None
                 else ""
             )
-            if within(frame.call.node, loop) and not any(
-                word in text for word in ("detach", ".data", "no_grad", "Variable")
-            ):
+            if within(frame.call.node, loop) and not any(word in text for word in (*_CUTTING, "Variable")):
                 found[id(frame.call.node)] = frame.call
             frame = frame.call.frame
     return list(found.values())
 
 
 @remembered(meanwhile=False)
-def _cuts_inside(call: Value, depth: int = 4) -> bool:
-    """Does what is called cut the graph of what it is given, or does what that calls?"""
+def _cuts_inside(call: Value, depth: int = _CALLS_DEEP) -> bool:
+    """Does what is called cut the graph of what it is given, or does what that calls? Of a model that is handed in, the
+    models of the file are asked: it may be one of them.
+    """
     if depth == 0:
         return False
-    for callee in callees(call):
+    known = callees(call)
+    if not known and depth == _CALLS_DEEP:
+        return any(_has_a_cut(call.module, owner) for owner in call.module.index.classes)
+    for callee in known:
         if callee.function is None:
             continue
         text = callee.module.segment(callee.function)
-        if any(word in text for word in ("detach", ".data", "no_grad")):
+        if any(word in text for word in _CUTTING):
             return True
         calls = callee.module.index.inside(callee.function, ast.Call)
         if any(_cuts_inside(Value(callee.module, inner), depth - 1) for inner in calls):
             return True
     return False
+
+
+def _has_a_cut(module: Module, owner: ast.ClassDef) -> bool:
+    """Is it a class with a `forward` that cuts some graph?"""
+    methods = [method for method in owner.body if isinstance(method, ast.FunctionDef)]
+    if not any(method.name == "forward" for method in methods):
+        return False
+    return any(word in module.segment(method) for method in methods for word in _CUTTING)
 
 
 def _keeps_a_graph(call: Value) -> bool:
@@ -252,7 +265,13 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute, loop: ast.AST) -> bo
         return False
     if any(user.index.stored(part.attr) for user in call.module.users(part.attr)):
         return False  # `net.hidden = net.start()` in the file that trains it
-    mine = [s for s in stores if enclosing_function(s) is function and not _is_a_beginning(s, unparsed(part))]
+    mine = [
+        s
+        for s in stores
+        if enclosing_function(s) is function
+        and not _is_a_beginning(s, unparsed(part))
+        and not (within(loop, function) and not within(s, loop))  # what is set around the loop does not come round
+    ]
     anew = [enclosing_function(s) for s in stores if enclosing_function(s) is not function]
     return (
         bool(mine)
