@@ -59,7 +59,7 @@ class Net(nn.Module):
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import SAME_NUMBERS, Call, Origin, on_call
 
 read_on = ("TL113", "TL902", "torch.nn.CrossEntropyLoss", "torch.nn.BCEWithLogitsLoss")
 also_said_by = ("TL902",)
@@ -86,7 +86,8 @@ def check(call: Call):
         return
     if call.does("cross_entropy"):
         # floats are right where they are probabilities of the classes
-        wanted, refused = "int64", dtype not in ("int64", "uint8", *FLOATS)
+        is_class = dtype in FLOATS and all(map(is_number_of_class, call.origins(target, SAME_NUMBERS)))
+        wanted, refused = "int64", is_class or dtype not in ("int64", "uint8", *FLOATS)
     elif call.does("nll_loss"):
         wanted, refused = "int64", dtype not in ("int64", "uint8")
     else:
@@ -99,6 +100,28 @@ def check(call: Call):
             help=f"write `{cast}`",
             fix=call.fix(f"convert it to {wanted}", recast(call, target, cast)),
         )
+
+
+def is_number_of_class(origin: Origin) -> bool:
+    """`scores.argmax(1)`, or `torch.tensor([int(row["label"]) for row in rows])` of the rows of a batch: in whatever
+    dtype, these are no probabilities.
+    """
+    batch = origin.collated(SAME_NUMBERS)
+    return origin.does("argmax") or bool(batch) and all(o.does("argmax") or is_list_of_int(o) for o in batch)
+
+
+def is_list_of_int(made: Origin) -> bool:
+    data = made.argument("data", 0) if made.is_call("torch.tensor") else None
+    listed = [o.node for o in made.origins(data)] if data is not None else []
+    return bool(listed) and all(isinstance(n, ast.ListComp) and is_whole(made, n.elt) for n in listed)
+
+
+def is_whole(made: Origin, element: ast.expr) -> bool:
+    """`int(row["label"])`; `int(i == label)` of each class is one-hot."""
+    return all(
+        o.is_call("builtins.int") and not any(isinstance(n, ast.Compare) for n in ast.walk(o.node))
+        for o in made.origins(element)
+    )
 
 
 def recast(call: Call, target: ast.expr, cast: str):

@@ -37,7 +37,7 @@ from torchlint.source.training.probabilities import is_probability
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import is_told_to_be_plain, is_told_to_be_tensor
 from torchlint.source.training.roles import Role
-from torchlint.source.training.samples import samples
+from torchlint.source.training.samples import collated, samples
 from torchlint.source.training.scores import is_raw_score
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
@@ -442,6 +442,10 @@ class Origin(Call):
     def samples(self, through: frozenset[str] = frozenset()) -> list[Origin]:
         """Of what a loader gives, where each sample of its dataset has that from; nothing where that is not seen."""
         return [Origin(v) for v in samples(self.value, through)]
+
+    def collated(self, through: frozenset[str] = frozenset()) -> list[Origin]:
+        """Of what a loader gives, where its `collate_fn` has that from; nothing where that is not seen."""
+        return [Origin(v) for part in collated(self.value) for v in origins(part, through)]
 
     @property
     def only_appended(self) -> ast.expr | None:

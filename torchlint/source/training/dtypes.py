@@ -9,8 +9,9 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
+from torchlint.source.training.samples import collated, samples
 
 # `x.to(device)` keeps the dtype; what is none of these may be a dtype, or a tensor that has one.
 _DEVICES = ("dev", "cuda", "gpu", "rank")
@@ -82,6 +83,9 @@ def _of(origin: Value, depth: int) -> str | None:
         return "bool" if sides & {TENSOR, PARAMETER} else None
     if not isinstance(node, ast.Call):
         return None
+    if origin.path[:1] == (EACH,):
+        given = {_dtype(part, depth - 1) for part in collated(origin) or samples(origin)}
+        return given.pop() if len(given) == 1 else None
     answers = {_made_by(origin, callee.name, depth) for callee in callees(origin)}
     return answers.pop() if len(answers) == 1 else None
 

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.spelling import argument
-from torchlint.source.training.keyword_values import keyword_names
+from torchlint.source.training.keyword_values import keyword_names, keyword_values
 
 _DATA = "torch.utils.data."
 _PARTS_OF = frozenset((f"{_DATA}Subset", f"{_DATA}random_split"))  # of these, samples of their first argument
@@ -29,6 +30,23 @@ def samples(batch: Value, through: frozenset[str] = frozenset()) -> list[Value]:
         return []
     found = list(_parts(loader.at(data, ()), batch.path[1:], MAX_DEPTH))
     return [origin for part in found for origin in origins(part, through)] if all(found) else []
+
+
+def collated(batch: Value) -> list[Value]:
+    """The same part of what the `collate_fn` of a loader makes of the samples; nothing where that is not seen."""
+    loader = batch.at(batch.node, ())
+    if batch.path[:1] != (EACH,) or not isinstance(batch.node, ast.Call) or _names(loader) != {f"{_DATA}DataLoader"}:
+        return []
+    found = []
+    for given in keyword_values(loader, "collate_fn"):
+        owner = instance_class(given) if isinstance(given.node, ast.Call) else None
+        method = owner.method("__call__") if owner is not None else None
+        home, function = (method.module, method.node) if method is not None else (given.module, given.node)
+        if not isinstance(function, ast.FunctionDef) or function.yields or given.path or not function.gives:
+            return []
+        frame = frame_of(given.module, function, None, given if method is not None else None, given.frame)
+        found += [Value(home, returned, frame, batch.path[1:]) for returned in function.gives]
+    return found
 
 
 def _names(call: Value) -> set[str]:
