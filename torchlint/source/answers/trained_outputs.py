@@ -11,9 +11,10 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function
-from torchlint.source.text.spelling import dumped, receiver
+from torchlint.source.text.spelling import dumped, receiver, unparsed
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.graphs import graph, loss_of, mark
+from torchlint.source.training.naming import LOSS, sounds_like
 from torchlint.source.training.regions import runs_without_grad, tests_around, under_no_grad
 
 _MAX_BACKWARDS = 20  # of one file
@@ -74,13 +75,23 @@ def _leads_only_to(loss: Value, origin: Value) -> bool:
     behind, mine = graph(loss), mark(origin)
     if mine not in behind.nodes or behind.nodes[mine].path != origin.path:
         return False
-    inside = graph(origin).nodes
-    return all(key in inside or _has_no_graph_itself(node) for key, node in behind.nodes.items())
+    inside, is_trained = graph(origin).nodes, _is_put_in_train_mode(origin)
+    return all(key in inside or _has_no_graph_itself(node, is_trained) for key, node in behind.nodes.items())
 
 
-def _has_no_graph_itself(node: Value) -> bool:
+def _is_put_in_train_mode(output: Value) -> bool:
+    """`model.train()` in the function that calls the model: so it is no frozen one, below a loss that learns alone."""
+    function, model = enclosing_function(output.node), unparsed(output.node.func)
+    return any(
+        enclosing_function(call) is function and receiver(call) is not None and unparsed(receiver(call)) == model
+        for call in output.module.index.callers("train")
+    )
+
+
+def _has_no_graph_itself(node: Value, is_trained: bool) -> bool:
     if isinstance(node.node, ast.Call):
-        return EACH in node.path or _is_of_torch(node)
+        is_handed_in = is_trained and not callees(node) and sounds_like(node.node.func, LOSS)
+        return EACH in node.path or is_handed_in or _is_of_torch(node)
     is_data = isinstance(node.node, (ast.arg, ast.Name)) or EACH in node.path
     return is_data or isinstance(node.node, _ARITHMETIC)
 
