@@ -30,7 +30,6 @@ from torchlint.source.training.regions import tests_around
 
 _RECURRENT = frozenset("rnn lstm gru cell".split())
 _CALLS_DEEP = 4
-_CUTTING = ("detach", ".data", "no_grad")
 _STORING = frozenset("tuple list stack cat".split())
 
 
@@ -70,7 +69,7 @@ def _calls_around(nodes: Iterable[Value], loop: ast.AST) -> list[Value]:
                 if frame.call.frame is None
                 else ""
             )
-            if within(frame.call.node, loop) and not any(word in text for word in (*_CUTTING, "Variable")):
+            if within(frame.call.node, loop) and not (_says_a_cut(text) or "Variable" in text):
                 found[id(frame.call.node)] = frame.call
             frame = frame.call.frame
     return list(found.values())
@@ -90,7 +89,7 @@ def _cuts_inside(call: Value, depth: int = _CALLS_DEEP) -> bool:
         if callee.function is None:
             continue
         text = callee.module.segment(callee.function)
-        if any(word in text for word in _CUTTING):
+        if _says_a_cut(text):
             return True
         calls = callee.module.index.inside(callee.function, ast.Call)
         if any(_cuts_inside(Value(callee.module, inner), depth - 1) for inner in calls):
@@ -98,12 +97,16 @@ def _cuts_inside(call: Value, depth: int = _CALLS_DEEP) -> bool:
     return False
 
 
+def _says_a_cut(text: str) -> bool:
+    return any(word in text for word in ("detach", ".data", "no_grad"))
+
+
 def _has_a_cut(module: Module, owner: ast.ClassDef) -> bool:
     """Is it a class with a `forward` that cuts some graph?"""
     methods = [method for method in owner.body if isinstance(method, ast.FunctionDef)]
     if not any(method.name == "forward" for method in methods):
         return False
-    return any(word in module.segment(method) for method in methods for word in _CUTTING)
+    return any(_says_a_cut(module.segment(method)) for method in methods)
 
 
 def _keeps_a_graph(call: Value) -> bool:
