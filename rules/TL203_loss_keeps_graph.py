@@ -150,7 +150,7 @@ for episode in range(2):
     optimizer.step()
 ```
 
-How it is found: `torchlint/source/answers/kept_graphs.py`.
+How it is found: `torchlint/source/answers/collecting.py` and `torchlint/source/answers/kept_graphs.py`.
 """
 
 import ast

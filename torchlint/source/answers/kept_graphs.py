@@ -7,27 +7,26 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from torchlint.source.answers.collecting import collecting
 from torchlint.source.answers.forgetting import (
     Collecting,
     base,
     forgets,
     is_counted,
-    is_default,
     is_emptied,
     is_forgotten_elsewhere,
     is_started_anew,
 )
-from torchlint.source.answers.keeping_flags import is_known_to_keep, is_never_kept
+from torchlint.source.answers.keeping_flags import is_never_kept
 from torchlint.source.answers.short_lived import ends_with_epoch
 from torchlint.source.flow.classes import ClassInfo
-from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import ARRAY, PARAMETER, TENSOR, kinds
+from torchlint.source.flow.flow import origins
+from torchlint.source.flow.kinds import ARRAY, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     COMPREHENSIONS,
-    FUNCTIONS,
     LOOPS,
     children,
     enclosing_class,
@@ -35,7 +34,7 @@ from torchlint.source.text.index import (
     last_word,
     within,
 )
-from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
@@ -67,7 +66,7 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     """What the rounds of a loop collect of graphs that a backward in the same round runs through."""
     if not may_call(module, loop.body, "backward") and not may_call(module, loop.body, "manual_backward"):
         return
-    places = list(_collecting(module, loop.body))
+    places = list(collecting(module, loop.body))
     if not places:
         return
     found = acts(module, loop.body)
@@ -128,7 +127,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
         or not may_call(module, function.body, "backward")
     ):
         return
-    places = [p for p in _collecting(module, function.body) if isinstance(base(p.into), ast.Attribute)]
+    places = [p for p in collecting(module, function.body) if isinstance(base(p.into), ast.Attribute)]
     if not places:
         return
     backwards = _Backwards(
@@ -243,7 +242,7 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
                 for node in list(behind.nodes.values())[:1]
                 if isinstance(node.node, (ast.BinOp, ast.Call))
             }
-    for place in _collecting(module, step.body):
+    for place in collecting(module, step.body):
         if (
             not isinstance(base(place.into), ast.Attribute)
             or is_started_anew(module, place, step.body)
@@ -256,194 +255,6 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
         part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
         if part is not None:
             yield Kept(place.place, part, place.into, Value(module, step.gives[0]))
-
-
-def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
-    """The places in some statements that add to something: `t += x`, `t = t + x`, `xs.append(x)`, `meter.update(x)`."""
-    stack: list[ast.AST] = list(reversed(body))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            if not _are_numbers(module, node.target):
-                yield Collecting(node, node.target, [node.value])
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            yield from _assigned(node)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if (
-                node.func.attr in ("append", "appendleft", "extend", "insert")
-                and node.args
-                and is_list(Value(module, node.func.value))
-            ):
-                yield Collecting(node, node.func.value, [node.args[-1]])
-            elif methods:  # of methods that call each other, only the first few: they may do it in a circle
-                yield from _by_method(module, node, methods)
-        stack += reversed(list(ast.iter_child_nodes(node)))
-
-
-def _are_numbers(module: Module, target: ast.expr) -> bool:
-    """`weights.data[i] += step` changes numbers and records nothing."""
-    holder = base(target)
-    return (
-        isinstance(holder, ast.Attribute)
-        and holder.attr == "data"
-        and bool(kinds(Value(module, holder.value)) & {TENSOR, PARAMETER})
-    )
-
-
-def is_list(value: Value) -> bool:
-    """Known to be a list or a deque: a class of somebody's own may do with what is appended what it likes."""
-    found = origins(value)
-    return bool(found) and all(map(_is_list, found))
-
-
-def _is_list(origin: Value) -> bool:
-    node = origin.node
-    if isinstance(node, (ast.List, ast.ListComp)):
-        return not origin.path
-    if isinstance(node, ast.BinOp):  # `[[]] * n`, `history[-100:] + [loss]`
-        return any(is_list(origin.at(part, ())) for part in (node.left, node.right))
-    if isinstance(node, ast.Subscript):
-        holders = origins(origin.at(node.value, ()))
-        return bool(holders) and all(_holds_lists(holder) for holder in holders)
-    if not isinstance(node, ast.Call) or origin.path:
-        return False
-    if is_default(node):
-        return is_list(origin.at(node.args[1], ()))
-    return (
-        {c.name for c in callees(origin)} in ({"builtins.list"}, {"collections.deque"})
-        or isinstance(node.func, ast.Name)
-        and node.func.id in ("list", "deque")
-    )
-
-
-def _holds_lists(holder: Value) -> bool:
-    """`{}`, `defaultdict(list)`, `[[] for _ in range(n)]`: what such a one holds and is appended to is a list."""
-    node = holder.node
-    if isinstance(node, ast.Call):
-        return last_word(node.func) in ("dict", "defaultdict", "OrderedDict") and not holder.path
-    return isinstance(node, (ast.Dict, ast.DictComp, ast.List, ast.ListComp)) and not holder.path
-
-
-def _assigned(node: ast.Assign) -> Iterator[Collecting]:
-    target, value = node.targets[0], node.value
-    text = unparsed(target)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        for mine, added in ((value.left, value.right), (value.right, value.left)):
-            if any(unparsed(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
-                yield Collecting(node, target, [added])
-                return
-    if (
-        isinstance(value, ast.Call)
-        and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack")
-        and value.args
-    ):
-        pieces = getattr(value.args[0], "elts", ())
-        if any(unparsed(piece) == text for piece in pieces):
-            yield Collecting(node, target, [piece for piece in pieces if unparsed(piece) != text])
-    elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Constant, ast.Slice)):
-        counted = [
-            loop
-            for name in ast.walk(target.slice)
-            if isinstance(name, ast.Name) and (loop := _counter(name, node)) is not None
-        ]
-        if counted:
-            yield Collecting(node, target, [value], counted[0])
-
-
-def _factors(node: ast.expr) -> list[ast.expr]:
-    found, todo = [], [node]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            todo += (node.right, node.left)
-        else:
-            found.append(node)
-    return found
-
-
-def _counter(name: ast.Name, node: ast.AST) -> ast.AST | None:
-    """The loop around a place whose variable a name is, so that each of its rounds has its own slot."""
-    around = node.up
-    while around is not None and not isinstance(around, FUNCTIONS):
-        if isinstance(around, ast.For) and any(
-            isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(around.target)
-        ):
-            return around
-        around = around.up
-    return None
-
-
-def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
-    """A method of the project that adds its argument to what its object holds, such as `update` of an average."""
-    if not (call.args or call.keywords) or not isinstance(call.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
-        return
-    for callee in callees(Value(module, call)):
-        if (
-            callee.kind != "function"
-            or callee.owner is None
-            or callee.owner.is_module
-            or not callee.function.args.args
-            or len(call.args) + 1 > len(callee.function.args.args)
-            and callee.function.args.vararg is None
-        ):
-            continue
-        me = callee.function.args.args[0].arg
-        for place in _collecting(callee.module, callee.function.body, methods - 1):
-            holder = base(place.into)
-            if isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me:
-                if not is_known_to_keep(callee, place.place, Value(module, call)):
-                    continue
-                added = [a for p in place.added for a in _arguments_in(p, callee.function, call)]
-                if added:
-                    held = f"{unparsed(call.func.value)}.{holder.attr}"
-                    is_own = unparsed(call.func.value) == me and callee.module is module
-                    yield Collecting(call, holder if is_own else call.func.value, added, held=held)
-
-
-def _arguments_in(added: ast.expr, function: ast.FunctionDef, call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call that an expression of the called method adds up as they are."""
-    if isinstance(added, ast.BinOp):
-        return _arguments_in(added.left, function, call) + _arguments_in(added.right, function, call)
-    bindings = function.scope.bindings.get(added.id, ()) if isinstance(added, ast.Name) else ()
-    if bindings and all(isinstance(b, ast.arg) for b in bindings):
-        return _given_to(function, bindings[0], call)
-    return _elements_of_given(bindings[0], function, call) if len(bindings) == 1 else []
-
-
-def _elements_of_given(target: ast.AST, function: ast.FunctionDef, call: ast.Call) -> list[ast.expr]:
-    """What a call gives to `**values`, of `for name, value in values.items()`, or to `*values`; or in a display."""
-    is_second = isinstance(target.up, ast.Tuple) and len(target.up.elts) == 2 and target.up.elts[1] is target
-    loop = target.up.up if is_second else target.up
-    over = loop.iter if isinstance(loop, ast.For) and target is not loop.iter else None
-    word = last_word(over.func) if isinstance(over, ast.Call) and not over.args else ""
-    if word != ("items" if is_second else "values" if word else ""):
-        return []
-    over = receiver(over) if word else over
-    bindings = function.scope.bindings.get(over.id, ()) if isinstance(over, ast.Name) else ()
-    if len(bindings) != 1 or not isinstance(bindings[0], ast.arg):
-        return []
-    given = _given_to(function, bindings[0], call)
-    if bindings[0] in (function.args.kwarg, function.args.vararg):
-        return given if bool(word) is (bindings[0] is function.args.kwarg) else []
-    [table] = given or [None]
-    return table.values if isinstance(table, ast.Dict) and word else []
-
-
-def _given_to(function: ast.FunctionDef, parameter: ast.arg, call: ast.Call) -> list[ast.expr]:
-    """The arguments that a method's parameter stands for in a call without stars; of `**values` several."""
-    arguments = function.args
-    own = [*arguments.posonlyargs, *arguments.args][1:]
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        return []
-    if parameter is arguments.vararg:
-        return call.args[len(own) :]
-    if parameter is arguments.kwarg:
-        names = {a.arg for a in (*own, *arguments.kwonlyargs)}
-        return [k.value for k in call.keywords if k.arg not in names]
-    given = [a for p, a in zip(own, call.args) if p is parameter]
-    return given or [k.value for k in call.keywords if k.arg == parameter.arg]
 
 
 def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
