@@ -72,10 +72,13 @@ class Worlds(Fitting):
             if not made:
                 if not all(map(self.is_refusal, refused.values())):
                     return Unknown(reason)
-                if any(_RARE.search(str(one.error)) for one in refused.values()) or wild.has_count(given):
-                    return Unknown(reason)  # it takes dtypes that no world has, or as many as there are
+                of_any_dtype = any(map(_is_dtype, choices))
+                if of_any_dtype and any(_RARE.search(str(one.error)) for one in refused.values()):
+                    return Unknown(reason)  # it takes dtypes that no world has
+                if wild.has_count(given):
+                    return Unknown(reason)  # or as many as there are
                 wild.mark_free(given)
-                raise self._usual(list(refused.values()), any(map(_is_dtype, choices)), free)
+                raise self._usual(list(refused.values()), of_any_dtype, free)
             self._rule_out(choices, refused)
             if free is Free.DRAWN and not wild.has_sizes_of(given, made):
                 free = Free.COUNTED  # a sum of sizes may always be the same

@@ -477,5 +477,5 @@ def resized(value: torch.Tensor, sizes: dict[int, int]) -> torch.Tensor:
     """The same tensor in other sizes; what made it stays connected."""
     shape = [sizes.get(i, n) for i, n in enumerate(value.shape)]
     if value.requires_grad:
-        return value.sum().expand(shape).clone()
+        return value.sum(dtype=value.dtype).expand(shape).clone()  # autocast would make a wider one of it
     return value.new_empty(shape)
