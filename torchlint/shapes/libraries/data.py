@@ -171,10 +171,14 @@ class Loader(StandIn):
             return
         if self.batch_sampler is not None or self.collate_fn is not None or isinstance(self.dataset, IterableDataset):
             return
-        alone = samples % size == 1 and self.shuffle is not True  # in its batch
-        if samples > size > 1 and not alone and (self.drop_last is False or samples % size == 0):
-            beside = 0 if self.shuffle is True else samples - 2
-            _check_alike(machine, [machine.item(self.dataset, place) for place in (beside, samples - 1)])
+        full = samples // size * size
+        if self.drop_last is True and self.shuffle is True and 2 * full < samples:
+            return  # most samples are in no batch
+        last = (full if self.drop_last is True and self.shuffle is not True else samples) - 1
+        alone = samples % size == 1 and self.drop_last is False and self.shuffle is not True  # in its batch
+        if last > 0 and size > 1 and not alone and self.drop_last in (True, False):
+            beside = 0 if self.shuffle is True else last - 1
+            _check_alike(machine, [machine.item(self.dataset, place) for place in (beside, last)])
 
     def _is_counted(self) -> bool:
         """Whether it is known how many batches there are."""
