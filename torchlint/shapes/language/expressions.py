@@ -13,9 +13,10 @@ from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.several import in_order
 from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows, of_some_rows, some_of
+from torchlint.shapes.language.truths import alternatives, conjunction
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
-from torchlint.shapes.tensors.wild import RANGE
+from torchlint.shapes.tensors.wild import RANGE, unknown
 
 Evaluate = Callable[[Frame], Any]
 
@@ -160,27 +161,7 @@ def _unary(node: ast.UnaryOp, scope: CompiledScope) -> Evaluate:
 
 def _boolean(node: ast.BoolOp, scope: CompiledScope) -> Evaluate:
     parts = [(expression(v, scope), scope.place(v), Question(v)) for v in node.values]
-    wanted = isinstance(node.op, ast.Or)
-
-    def compute(frame):
-        unknown = None
-        for part, place, key in parts:
-            value = part(frame)
-            if type(value) is Unknown:
-                unknown = value if unknown is None else unknown  # a later operand may still decide: `unknown and False`
-            elif frame.machine.truth(value, place, key) is wanted:
-                return value
-        return value if unknown is None else unknown
-
-    def compute_value(frame):
-        """`x or default`: an unknown x is taken as it is."""
-        for part, place, key in parts[:-1]:
-            value = part(frame)
-            if type(value) is Unknown or frame.machine.truth(value, place, key):
-                return value
-        return parts[-1][0](frame)
-
-    return compute_value if wanted else compute
+    return alternatives(parts, node.values) if isinstance(node.op, ast.Or) else conjunction(parts)
 
 
 def _compare(node: ast.Compare, scope: CompiledScope) -> Evaluate:
@@ -214,7 +195,7 @@ def _compare(node: ast.Compare, scope: CompiledScope) -> Evaluate:
                     result = machine.contains(b, a)
                 case ast.NotIn:
                     result = machine.contains(b, a)
-                    result = Unknown(result.reason) if type(result) is Unknown else not result
+                    result = unknown(result.reason, result.known) if type(result) is Unknown else not result
                 case _:
                     result = machine.compare(COMPARE[kind], a, b)
             if len(rest) > 1 and (type(result) is Unknown or not machine.truth(result, place)):

@@ -172,6 +172,12 @@ def _sorted(machine, items, key=None, reverse=False):
     return [values[i] for i in order_of(machine, keys, reverse)]
 
 
+def _truth_of(item):
+    truth = wild.truth(item.reason)
+    truth.likeness = item.likeness
+    return truth
+
+
 def _any(machine, items):
     unknown = None
     for item in machine.iterate(items):
@@ -179,7 +185,7 @@ def _any(machine, items):
             unknown = item
         elif machine.truth(item):
             return True
-    return unknown or False
+    return False if unknown is None else _truth_of(unknown)
 
 
 def _all(machine, items):
@@ -189,7 +195,7 @@ def _all(machine, items):
             unknown = item
         elif not machine.truth(item):
             return False
-    return unknown or True
+    return True if unknown is None else _truth_of(unknown)
 
 
 def _next(machine, items, *default):

@@ -16,12 +16,13 @@ from torchlint.shapes.libraries.indexed_data import (
     Concatenated,
     Dataset,
     IterableDataset,
+    PartOfDataset,
     Tensors,
     random_split,
     samples_of,
     subset,
 )
-from torchlint.shapes.tensors import ranges
+from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.wild import SAMPLER, are_of_one_shape, known_of, unknown
 
@@ -144,6 +145,8 @@ class Loader(StandIn):
         machine, found = machines[-1], first[:size]
         if machine.is_own(self.dataset) and not isinstance(self.dataset, IterableDataset):
             found += [machine.item(self.dataset, i) for i in range(1, min(size, LOOKED_UP))]
+        elif isinstance(self.dataset, PartOfDataset) and self.dataset.is_of_own():
+            found += [self.dataset.any_sample(i) for i in range(1, min(size, LOOKED_UP))]
         elif type(self.dataset) in (list, tuple):
             found += list(self.dataset[1 : min(size, LOOKED_UP)])
         return found + first[:1] * (min(size, 64) - len(found))
@@ -205,19 +208,23 @@ class Loader(StandIn):
         return samples // self.batch_size if self.drop_last is True else math.ceil(samples / self.batch_size)
 
 
+_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}
+
+
 def collate(sample: Any, size: Any) -> Any:
     """A batch of `size` samples like this one, as torch's default_collate makes it."""
     if type(sample) is Unknown and known_of(sample) is not None and type(size) is int:
         return machines[-1].in_worlds(lambda given: collate(given[0], size), [sample], "a batch")
+    kind = wild.kind_of_all([sample]) if type(sample) is Unknown and sample.known != wild.REAL else None
+    if kind is not None and type(size) is int:
+        return torch.empty(size, dtype=_DTYPES[kind])
     if type(sample) is Unknown or type(size) is not int:
         return _unknown_parts(sample)
     if isinstance(sample, (torch.Tensor, Array)):
         tensor = sample if isinstance(sample, torch.Tensor) else sample.tensor
         return tensor.new_empty((size, *tensor.shape))  # where the samples are
-    if isinstance(sample, bool) or isinstance(sample, int):
-        return torch.empty(size, dtype=torch.int64)
-    if isinstance(sample, float):
-        return torch.empty(size, dtype=torch.float64)
+    if isinstance(sample, (bool, int, float)):
+        return torch.empty(size, dtype=_DTYPES[type(sample)])
     if isinstance(sample, str):
         return [sample] * min(size, 64)
     if isinstance(sample, dict):

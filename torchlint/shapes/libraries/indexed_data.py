@@ -53,14 +53,28 @@ class Tensors(Dataset):
 
 
 class PartOfDataset(Dataset):
-    """A subset: the same samples, another number of them."""
+    """A subset: the same samples, another number of them; `places` are where it has them from, if that is known."""
 
-    def __init__(self, dataset, size):
+    def __init__(self, dataset, size, places=None):
         self.dataset = dataset
         self.size = size
+        self.places = places
 
     def __getitem__(self, index):
-        return machines[-1].item(self.dataset, 0)
+        known = self.places is not None and type(index) is int and -len(self.places) <= index < len(self.places)
+        place = self.places[index] if known else 0
+        return machines[-1].item(self.dataset, place if type(place) is int else 0)
+
+    def any_sample(self, number: int) -> Any:
+        """One of its samples, another one for another number."""
+        return self[number] if self.places is not None else machines[-1].item(self.dataset, number)
+
+    def is_of_own(self) -> bool:
+        """Whether it is a part of a dataset of the program."""
+        whole = (
+            self.dataset.is_of_own() if isinstance(self.dataset, PartOfDataset) else machines[-1].is_own(self.dataset)
+        )
+        return whole and not isinstance(self.dataset, IterableDataset)
 
     def __len__(self):
         if type(self.size) is not int:
@@ -115,9 +129,9 @@ def random_split(machine, dataset, lengths, *args, **kwargs):
 
 def subset(machine, dataset, indices):
     """`Subset`"""
-    return PartOfDataset(
-        dataset, len(indices) if hasattr(indices, "__len__") and type(indices) is not Unknown else None
-    )
+    size = len(indices) if hasattr(indices, "__len__") and type(indices) is not Unknown else None
+    known = type(indices) in (list, tuple, range) and machine.is_whole(indices)
+    return PartOfDataset(dataset, size, indices if known else None)
 
 
 _LEN = Special("len", _from_world)

@@ -66,7 +66,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     if type(level) is Unknown:
         whole = wild.kind_of_all(data)
         if whole is not None:
-            return fresh((len(data),), kind or (torch.int64 if whole is int else torch.float64))
+            return fresh((len(data),), kind or _DTYPES.get(whole, torch.float64))
         # each may be a number or a sequence
         numbers = all(map(wild.is_number, data))
         ranks = (1,) if numbers else [r for r in wild.RANKS if r >= len(shape)]
@@ -77,8 +77,10 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     for _ in shape[1:]:
         ends = [value for part in ends for value in part]
         machine.budget.length(len(ends))
-    whole = all(isinstance(e, int) for e in ends)
-    return fresh(shape, kind or (torch.int64 if whole else torch.float64))
+    return fresh(shape, kind or _DTYPES.get(wild.kind_of_all(ends), torch.float64))
+
+
+_DTYPES = {int: torch.int64, bool: torch.bool}
 
 
 def of_unknown(machine, reason, kind=None, ranks=wild.RANKS, first=None):

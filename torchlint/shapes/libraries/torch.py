@@ -205,7 +205,7 @@ def make_tensor(
         if ends and all(type(e) is Unknown for e in ends):  # each may be a number or a sequence
             number, numbers = wild.kind_of_all(ends), all(map(wild.is_number, ends))
             if requires_grad is False and (number is not None or numbers and dtype is not None):
-                kind = torch.int64 if number is int else torch.get_default_dtype()
+                kind = _DTYPES.get(number, torch.get_default_dtype())
                 return machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
             ranks = [len(shape)] if numbers else [r for r in wild.RANKS if r >= len(shape)]
             made = _of_unknown(machine, ends[0], dtype, device, ranks, shape[0] if len(shape) == 1 else None)
@@ -224,13 +224,16 @@ def make_tensor(
                 number = wild.kind_of_all(ends)
                 if dtype is None and number is None and not any(isinstance(e, float) for e in ends):
                     return Unknown("a tensor of unknown numbers")
-                kind = torch.int64 if number is int else torch.get_default_dtype()
+                kind = _DTYPES.get(number, torch.get_default_dtype())
             made = machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
         else:
             made = machine.foreign(torch.tensor, (data,), {**({"dtype": dtype} if dtype else {}), **place})
     if requires_grad is True and type(made) is not Unknown:
         machine.foreign(torch.Tensor.requires_grad_, (made,), {})
     return made
+
+
+_DTYPES = {int: torch.int64, bool: torch.bool}
 
 
 def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):

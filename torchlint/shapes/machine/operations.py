@@ -170,6 +170,8 @@ class Operations(Texts):
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
             answer, other = Unknown(one.reason), b if one is a else a
+            if is_number(one) and (is_number(other) or type(other) in wild.NUMBERS):
+                answer.known = wild.TRUTH
             if type(other) is str and is_number(one) and apply in (operator.eq, operator.ne):
                 return apply is operator.ne
             if apply in (operator.eq, operator.ne) and self._is_another(one, other):
@@ -203,7 +205,7 @@ class Operations(Texts):
                 self.presume()
             if other is None or other is ... or self._is_another(a if other is b else b, other):
                 return False
-            answer = Unknown("it is compared with an unknown")
+            answer = wild.truth("it is compared with an unknown")
             if isinstance(other, enum.Enum):
                 answer.likeness = (a if other is b else b), (other,)
             return answer
@@ -225,7 +227,7 @@ class Operations(Texts):
             self.presume()
             return False  # a name that the program makes up
         if type(items) is Unknown or type(item) is Unknown:
-            answer = Unknown("it is searched for an unknown")
+            answer = wild.truth("it is searched for an unknown")
             if type(items) in (list, tuple, set, dict) and 0 < len(items) <= _FEW:
                 if all(type(one) in _CONSTANTS or isinstance(one, enum.Enum) for one in items):
                     answer.likeness = item, tuple(items)
@@ -248,7 +250,7 @@ class Operations(Texts):
                     )
                 found = item in items
                 if not found and not isinstance(items, (str, bytes, range)) and Unknown in map(type, items):
-                    return Unknown("one of the items is unknown")
+                    return wild.truth("one of the items is unknown")
                 return found
             return any(item is other or item == other for other in self.iterate(items))
         except UnknownUsed as used:

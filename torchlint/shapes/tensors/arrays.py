@@ -315,6 +315,8 @@ class Array:
             return self._apply(function, fresh((len(other),), torch.int64 if whole else torch.float64), swapped)
         elif isinstance(other, float) and not left.dtype.is_floating_point:
             left = left.to(torch.float64)
+        elif type(other) is int and left.dtype is torch.bool and function not in COMPARISONS:
+            left = left.to(torch.int64)
         if function is operator.truediv and not left.dtype.is_floating_point and not left.dtype.is_complex:
             left = left.to(torch.float64)
         return Array(function(right, left) if swapped else function(left, right))

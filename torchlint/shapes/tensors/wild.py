@@ -105,7 +105,8 @@ RANGE = "whole numbers"  # that follow each other: nobody knows how many
 DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
 SAMPLER = "a sampler"  # of a loader: it is not None
-_KINDS_OF_NUMBERS = {WHOLE: int, REAL: float, DRAWN: float, FLOAT: float}
+TRUTH = "true or false"  # what a comparison of numbers gives, which Python takes for a number, too
+_KINDS_OF_NUMBERS = {WHOLE: int, REAL: float, DRAWN: float, FLOAT: float, TRUTH: bool}
 
 
 def known_of(value: Any) -> Known | None:
@@ -218,7 +219,7 @@ def drawn(known: Any = WHOLE) -> Unknown:
 
 def is_number(value: Any) -> bool:
     """Whether an unknown value is certainly a number."""
-    return type(value) is Unknown and value.known in (NUMBER, WHOLE, REAL, DRAWN, FLOAT)
+    return type(value) is Unknown and value.known in (NUMBER, WHOLE, REAL, DRAWN, FLOAT, TRUTH)
 
 
 def any_number(value: Any, beside: Any) -> int | float | None:
@@ -229,29 +230,37 @@ def any_number(value: Any, beside: Any) -> int | float | None:
         return None
     kind = _KINDS_OF_NUMBERS.get(value.known)
     is_float = isinstance(beside, torch.Tensor) and (beside.is_floating_point() or beside.is_complex())
+    if kind is bool:
+        return None if beside.dtype is torch.bool else 1
     return 1 if kind is int else 0.5 if kind is float or is_float else None
 
 
 def kind_of_all(values: Sequence[Any]) -> Any:
-    """Python's type of what is made of some numbers, known or not: one float makes floats of all. None if any of them
-    may be something else.
+    """Python's type of what is made of some numbers, known or not: one float makes floats of all, one whole number
+    makes such of truth values. None if any of them may be something else.
     """
     kinds = {type(v) if type(v) is not Unknown else _KINDS_OF_NUMBERS.get(v.known) for v in values}
-    return None if not kinds or not kinds <= {int, float} else float if float in kinds else int
+    if not kinds or not kinds <= {bool, int, float}:
+        return None
+    return float if float in kinds else int if int in kinds else bool
 
 
+NUMBERS = (int, float, bool)
 _LOOKED_AT = 1000  # items that are compared
 
 
 def kind_among(values: Iterable[Any]) -> str | None:
     """What kind of number one of some values is, if all of them are numbers."""
     some = list(itertools.islice(values, _LOOKED_AT + 1))
-    if not some or len(some) > _LOOKED_AT or not all(type(v) in (int, float) or is_number(v) for v in some):
+    if not some or len(some) > _LOOKED_AT or not all(type(v) in NUMBERS or is_number(v) for v in some):
         return None
     kind = kind_of_all(some)
+    if kind is bool:
+        return TRUTH
     return WHOLE if kind is int else REAL if all(type(v) is float for v in some) else NUMBER
 
 
+_OF_TRUTHS = frozenset({operator.and_, operator.or_, operator.xor, operator.iand, operator.ior, operator.ixor})
 _DIVISIONS = frozenset({operator.truediv, operator.itruediv})
 _ON_NUMBERS = _DIVISIONS | {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod}
 _ON_NUMBERS |= {operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod}
@@ -259,17 +268,31 @@ _ON_NUMBERS |= {operator.iadd, operator.isub, operator.imul, operator.ifloordiv,
 
 def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | None:
     """What kind of number Python's operator makes of two numbers of which one at least is unknown."""
-    if apply not in _ON_NUMBERS or not all(is_number(v) or type(v) in (int, float) for v in values):
+    if not all(is_number(v) or type(v) in NUMBERS for v in values):
+        return None
+    if apply in _OF_TRUTHS and kind_of_all(values) is bool:
+        return TRUTH
+    if apply not in _ON_NUMBERS:
         return None
     kind = float if apply in _DIVISIONS else kind_of_all(values)
     if kind is not float:
-        return WHOLE if kind is int else NUMBER
+        return WHOLE if kind in (int, bool) else NUMBER
     return FLOAT if all(type(v) is not Unknown or v.known == FLOAT for v in values) else REAL
 
 
 def of_same_kind(number: Unknown) -> Unknown:
     """What is made of one unknown number: `-x`, `abs(x)`, `round(x, 2)`."""
-    return unknown(number.reason, REAL if number.known == DRAWN else number.known)
+    return unknown(number.reason, {DRAWN: REAL, TRUTH: WHOLE}.get(number.known, number.known))
+
+
+def truth(reason: str) -> Unknown:
+    """True or False, nobody knows which."""
+    return unknown(reason, TRUTH)
+
+
+def is_truth(value: Any) -> bool:
+    """Whether a value is True or False, known or not."""
+    return value.known == TRUTH if type(value) is Unknown else type(value) is bool
 
 
 def unknown(reason: str, known: Any) -> Unknown:
