@@ -62,6 +62,7 @@ class Changes:
         self.last = False  # whether what was read last is the last batch, which no other is like
         self.running: list[Rounds] = []  # the loops, the innermost last
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
+        self.missed = 0  # how often something was not run that would be, or in another order: it may draw numbers
         self.built = False  # whether layers or states may have been made, or changed, in what did not run
 
     def call(self, function: Any) -> None:
@@ -88,11 +89,13 @@ class Changes:
     def miss(self) -> None:
         """Something of which nobody knows what it makes was not run."""
         self.cut = self.built = True
+        self.missed += 1
 
     def miss_items(self, made: Iterable) -> None:
         """More items of a comprehension were not made: they build something only if those do that were."""
         values = made.values() if isinstance(made, dict) else made
         self.cut = True
+        self.missed += 1
         self.built = self.built or any(isinstance(value, (nn.Module, nn.Parameter)) for value in values)
 
     def asked_somewhere(self, container: dict) -> None:
@@ -343,6 +346,7 @@ class Rounds:
         earlier = self.before if self.first is None else self.first
         same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
+        self.changes.missed += 1
         self.changes.built = self.changes.built or not like_the_last or self.builds()
         if not like_the_last or _names_attributes(self.node):
             self.frame.machine.doubt(self.node, Doubt.CUT)

@@ -14,7 +14,7 @@ from torchlint.shapes.language.program import CompiledScope, Frame, Question, pr
 from torchlint.shapes.language.several import in_order
 from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows, of_some_rows, some_of
 from torchlint.shapes.language.truths import alternatives, conjunction
-from torchlint.shapes.language.walking import TABLE
+from torchlint.shapes.language.walking import TABLE, last_word
 from torchlint.shapes.language.windows import known_lengths, windows
 from torchlint.shapes.tensors.wild import RANGE, unknown
 
@@ -23,6 +23,7 @@ Evaluate = Callable[[Frame], Any]
 MISSING = object()
 NUMBERS = frozenset({int, float, bool})
 PLAIN = NUMBERS | {type(None)}
+_TAKING_ALL = frozenset("join list tuple set sorted sum max min dict frozenset tensor array".split())
 
 
 def expression(node: ast.expr, scope: CompiledScope) -> Evaluate:
@@ -338,6 +339,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
     first, some = loops[0][0], type(node) is SomeRows
     kind = type(node)
     price = price_of([node])
+    in_turn = kind is ast.GeneratorExp and node not in scope.program.taken_at_once
     chosen = any(
         isinstance(n, ast.Name) and n.id in targets for g in node.generators for t in g.ifs for n in ast.walk(t)
     )
@@ -383,6 +385,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
                         made.append(parts[0](inside))
 
         (changes := machine.changes).early = False
+        changes.missed += in_turn  # else its items are made one by one, while others are
         try:
             loop(0, source)
         except UnknownUsed as unknown:
@@ -497,6 +500,8 @@ def _many_rows(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluat
 
 def _plain_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     place = scope.place(node)
+    if last_word(node.func) in _TAKING_ALL:
+        scope.program.taken_at_once.update(node.args)
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
         return lambda frame: frame.machine.super_of(frame)

@@ -237,6 +237,7 @@ class Closure:
             names = machine.as_written(code, frame) if code.written is not None else None
             if code._generator:
                 frame.yields = []
+                machine.changes.missed += 1  # it runs at once, and not in turn with what takes its items
                 try:
                     run(frame)
                 except _EnoughYields:

@@ -46,6 +46,9 @@ class Program:
         self.watch = watch
         self.body: list | None = None
         self.scope: CompiledScope | None = None
+        self.taken_at_once: set[ast.AST] = (
+            set()
+        )  # generators of items all of which are taken before anything else is done
         self._gaps = Gaps(text, path)
         self._text = text
         self._columns = None if text.isascii() else Columns(lines_with_ends(text))

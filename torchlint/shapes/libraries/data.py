@@ -94,6 +94,7 @@ class Loader(StandIn):
         if type(self.dataset) is Unknown:
             return Unknown(f"a batch of {self.dataset.reason}")
         machine.ask_samples(self.dataset)
+        machine.changes.missed += 1  # samples are made in another order, and fewer of them
         if isinstance(self.dataset, IterableDataset) or not hasattr(type(self.dataset), "__getitem__"):
             first = list(itertools.islice(machine.iterate(self.dataset), LOOKED_UP)) or [Unknown("a sample")]
         else:
@@ -148,7 +149,7 @@ class Loader(StandIn):
         elif isinstance(self.dataset, PartOfDataset) and self.dataset.is_of_own():
             found += [self.dataset.any_sample(i) for i in range(1, min(size, LOOKED_UP))]
         elif type(self.dataset) in (list, tuple):
-            found += list(self.dataset[1 : min(size, LOOKED_UP)])
+            found += list(self.dataset[1 : min(size, 64)])
         return found + first[:1] * (min(size, 64) - len(found))
 
     def __iter__(self) -> Iterator:

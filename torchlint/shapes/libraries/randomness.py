@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.language.cut_short import REST, may_be_alike
 from torchlint.shapes.tensors import wild
 
@@ -122,14 +123,53 @@ RANDOM: dict[str, Any] = {
 
 
 class OwnRandom(StandIn):
-    """`random.Random(seed)`: it draws as the module does."""
+    """`random.Random(seed)`: it draws as the module does, and just the numbers of its seed until something may have
+    drawn that was not run.
+    """
+
+    def __init__(self, seed: Any = None):
+        self._source = Random(seed) if type(seed) in (int, str) else None
+        self._missed = _missed(machines[-1])
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return RANDOM.get(f"random.{name}") or Special(
-            name, lambda machine, *_, **__: Unknown("what a generator gives")
-        )
+        known = RANDOM.get(f"random.{name}")
+        if known is None:
+            self._source = None
+            return Special(name, lambda machine, *_, **__: Unknown("what a generator gives"))
+
+        def draw(machine, *args, **kwargs):
+            if self._source is not None and not self._draws(machine, name, args, kwargs):
+                self._source = None
+            if self._source is None:
+                return known.function(machine, *args, **kwargs)
+            return getattr(self._source, name)(*args, **kwargs)
+
+        return Special(name, draw)
+
+    def _draws(self, machine, name: str, args: tuple, kwargs: dict[str, Any]) -> bool:
+        """Whether it is known which number comes next, and among which."""
+        if self._missed != _missed(machine) or not machine.scripting or machine.example is not None:
+            return False
+        given = [*args, *kwargs.values()]
+        items = next((value for value in given if type(value) in (list, tuple, range, str)), ())
+        many = next((value for value in given[1:] if type(value) is int), 1) if name in _OF_MANY else 1
+        if not all(type(v) in (int, float) or type(v) in (list, tuple, range, str) for v in given):
+            return False
+        if len(items) > _LOOKED_AT or not 0 <= many <= _LOOKED_AT or not machine.is_whole(items):
+            return False
+        machine.budget.length(many)
+        machine.budget.spend(len(items))
+        if name == "shuffle" and machine.changes.loops:
+            machine.changes.put(items, slice(None))
+        return True
 
 
-RANDOM["random.Random"] = Special("Random", lambda machine, seed=None: OwnRandom())
+def _missed(machine) -> tuple:
+    """What grows if something was not run, or on a guess."""
+    return machine.changes.missed, machine.decisions, machine.presumed
+
+
+_OF_MANY = ("choices", "sample")
+RANDOM["random.Random"] = Special("Random", lambda machine, seed=None: OwnRandom(seed))

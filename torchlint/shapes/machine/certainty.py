@@ -55,9 +55,11 @@ class Certainty(PlainRefusals):
     def doubt(self, node: ast.AST, why: Doubt = Doubt.ANSWERED) -> None:
         """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop."""
         self.doubts.setdefault((id(node), why), node)
+        self.changes.missed += 1
 
     def presume(self, given: ast.arg | None = None) -> None:
         """The statement that runs now takes something unknown for something, as the value of an argument it may be."""
+        self.changes.missed += 1
         if given is not None:
             self.doubts.setdefault(id(given), given)
         self.doubts.setdefault(self.place and (self.place[0], self.place[1].line, self.place[1].column), self.place)
