@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from torchlint.facts import named_of, words
 from torchlint.shapes.core.values import UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, costs, lazy, mapped, ranges, recurrent
+from torchlint.shapes.tensors import autocast, costs, ctc, lazy, mapped, ranges, recurrent
 from torchlint.shapes.tensors.generators import misfit
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
@@ -394,6 +394,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.new: _literal,
     **recurrent.HANDLERS,
     torch.nn.functional.one_hot: ranges.one_hot,
+    **dict.fromkeys((torch.ctc_loss, torch.nn.functional.ctc_loss), ctc.ctc_loss),
     **dict.fromkeys(autocast.LOWERED, autocast.lowered),
     **dict.fromkeys(autocast.WIDENED, autocast.widened),
     torch._VF._pack_padded_sequence: _pack,
