@@ -38,6 +38,7 @@ def _tables() -> dict[str, Any]:
         numpy,
         numpy_algebra,
         numpy_files,
+        numpy_grids,
         numpy_numbers,
         numpy_pieces,
         numpy_signals,
@@ -53,7 +54,7 @@ def _tables() -> dict[str, Any]:
             value.__dict__["pure"] = True  # on what is known in part it runs in each world
     return {
         "torch": torch,
-        "numpy": Listed(numpy.KNOWN, {**arrays, **numpy_files.FOUND, **onlookers.of("numpy")}),
+        "numpy": Listed(numpy.KNOWN, {**arrays, **numpy_grids.FOUND, **numpy_files.FOUND, **onlookers.of("numpy")}),
         **dict.fromkeys(stdlib.MODULES, Listed(stdlib.KNOWN, stdlib.FOUND)),
         **dict.fromkeys(others.MODULES, Listed(others.KNOWN, others.FOUND)),
     }
