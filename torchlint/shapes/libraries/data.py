@@ -146,7 +146,7 @@ class Loader(StandIn):
         machine, found = machines[-1], first[:size]
         if machine.is_own(self.dataset) and not isinstance(self.dataset, IterableDataset):
             found += [machine.item(self.dataset, i) for i in range(1, min(size, LOOKED_UP))]
-        elif isinstance(self.dataset, PartOfDataset) and self.dataset.is_of_own():
+        elif isinstance(self.dataset, (PartOfDataset, Concatenated)) and self.dataset.is_of_own():
             found += [self.dataset.any_sample(i) for i in range(1, min(size, LOOKED_UP))]
         elif type(self.dataset) in (list, tuple):
             found += list(self.dataset[1 : min(size, 64)])

@@ -67,14 +67,11 @@ class PartOfDataset(Dataset):
 
     def any_sample(self, number: int) -> Any:
         """One of its samples, another one for another number."""
-        return self[number] if self.places is not None else machines[-1].item(self.dataset, number)
+        return self[number] if self.places is not None else _sample(self.dataset, number)
 
     def is_of_own(self) -> bool:
         """Whether it is a part of a dataset of the program."""
-        whole = (
-            self.dataset.is_of_own() if isinstance(self.dataset, PartOfDataset) else machines[-1].is_own(self.dataset)
-        )
-        return whole and not isinstance(self.dataset, IterableDataset)
+        return _is_of_own(self.dataset)
 
     def __len__(self):
         if type(self.size) is not int:
@@ -89,10 +86,34 @@ class Concatenated(Dataset):
         self.datasets = datasets
 
     def __getitem__(self, index):
-        return machines[-1].item(next(machines[-1].iterate(self.datasets)), 0)
+        return machines[-1].item(self._first, 0)
+
+    @property
+    def _first(self):
+        return next(machines[-1].iterate(self.datasets))
+
+    def any_sample(self, number: int) -> Any:
+        """One of the first dataset, another one for another number."""
+        return _sample(self._first, number)
+
+    def is_of_own(self) -> bool:
+        """Whether its samples come from a dataset of the program."""
+        return _is_of_own(self._first)
 
     def __len__(self):
         raise UnknownUsed("the number of samples")
+
+
+def _sample(dataset: Any, number: int) -> Any:
+    """A sample of a dataset, the first one if it has not so many."""
+    samples = samples_of(dataset)
+    return machines[-1].item(dataset, 0 if type(samples) is int and number >= samples else number)
+
+
+def _is_of_own(dataset: Any) -> bool:
+    if isinstance(dataset, (PartOfDataset, Concatenated)):
+        return dataset.is_of_own()
+    return machines[-1].is_own(dataset) and not isinstance(dataset, IterableDataset)
 
 
 def samples_of(dataset: Any) -> Any:
