@@ -5,6 +5,7 @@ known.
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,41 @@ def _update(machine, method, source=(), **extra):
         method(extra)
 
 
+def counter(machine, kind, items=(), **counts):
+    """`Counter(words)`"""
+    made = collections.Counter()
+    if type(items) is Unknown:
+        return Unknown("counted values")
+    _count(machine, made, operator.add, items, counts)
+    return made
+
+
+def _count_more(machine, method, items=(), **counts):
+    _count(machine, method.__self__, operator.add, items, counts)
+
+
+def _count_less(machine, method, items=(), **counts):
+    _count(machine, method.__self__, operator.sub, items, counts)
+
+
+def _count(machine, made, apply, items, counts):
+    """Count what is in some items, or what they count themselves: one that nobody knows may be any of them."""
+    machine.changes.early = False
+    listed = items if isinstance(items, dict) else () if type(items) is Unknown else list(machine.iterate(items))
+    is_cut, machine.changes.early = machine.changes.early or type(items) is Unknown, False
+    if is_cut or any(type(item) is Unknown for item in listed):
+        machine.changes.loosen(made)
+        for key in [key for key in made if key is not REST]:
+            dict.__setitem__(made, key, wild.unknown("how often it is counted", wild.WHOLE))
+    machine.budget.length(len(made) + len(listed))
+    machine.budget.touch(listed)
+    for source in (listed, counts):
+        for item in source:
+            if type(item) is not Unknown:
+                times = source[item] if isinstance(source, dict) else 1
+                dict.__setitem__(made, item, machine.operate(apply, made[item], times))
+
+
 def _set_update(machine, method, *sources):
     return method(*[list(machine.iterate(s)) for s in sources])
 
@@ -158,7 +194,10 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert, **_SEARCHED}),
     (tuple, {name: _SEARCHED[name] for name in ("index", "count")}),
     (collections.deque, {"append": _append, "extend": _extend, **_SEARCHED}),
-    (collections.Counter, {**_OF_DICTS, "most_common": _most_common}),
+    (
+        collections.Counter,
+        {**_OF_DICTS, "update": _count_more, "subtract": _count_less, "most_common": _most_common},
+    ),
     (dict, _OF_DICTS),
     (set, {"update": _set_update, "add": _add, "pop": _pop_any}),
 ]

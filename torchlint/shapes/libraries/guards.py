@@ -198,10 +198,6 @@ def _deque(machine, kind, items=(), maxlen=None):
     return collections.deque(machine.iterate(items), maxlen)
 
 
-def _counter(machine, kind, items=(), **extra):
-    return Unknown("counted values") if items else collections.Counter()
-
-
 def _ordered(machine, kind, source=None, **extra):
     return collections.OrderedDict(containers.dictionary(machine, dict, source, **extra))
 
@@ -257,7 +253,7 @@ CONSTRUCT: dict[type, Callable] = {
     types.MethodType: lambda machine, kind, function, owner: functools.partial(function, owner),
     complex: lambda machine, kind, *parts: complex(*parts),
     collections.deque: _deque,
-    collections.Counter: _counter,
+    collections.Counter: containers.counter,
     collections.OrderedDict: _ordered,
     collections.defaultdict: _defaultdict,
 }
