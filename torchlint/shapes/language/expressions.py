@@ -16,7 +16,7 @@ from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows
 from torchlint.shapes.language.truths import alternatives, conjunction
 from torchlint.shapes.language.walking import TABLE, last_word
 from torchlint.shapes.language.windows import known_lengths, windows
-from torchlint.shapes.tensors.wild import RANGE, unknown
+from torchlint.shapes.tensors.wild import RANGE, TEXT, unknown
 
 Evaluate = Callable[[Frame], Any]
 
@@ -347,7 +347,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
     def run(frame):
         machine = frame.machine
         source = some_of(first(frame)) if some else first(frame)
-        if type(source) is Unknown and (source.known != RANGE or not machine.wild):
+        if type(source) is Unknown and (source.known not in (RANGE, TEXT) or not machine.wild):
             return Unknown(source.reason)
         inside = Frame({}, frame, frame.globals, machine, frame.code)
         made: Any = {} if kind is ast.DictComp else []

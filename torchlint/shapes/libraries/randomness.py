@@ -49,6 +49,8 @@ def in_any_order(items: list) -> list | None:
 def _one_of(values: Sequence[Any]) -> Unknown:
     """An unknown one of some plain values."""
     kinds = set(map(type, values))
+    if kinds == {str}:
+        return wild.unknown("a random choice", wild.TEXT)
     known = wild.WHOLE if kinds == {int} else wild.NUMBER if kinds and kinds <= {int, float, bool} else None
     return wild.unknown("a random choice", known)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import string
 
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.tensors import wild
 
 
 def format(machine, method, /, *args, **kwargs):
@@ -19,7 +21,7 @@ def format(machine, method, /, *args, **kwargs):
             return Unknown("a text of great or unknown width")
     for value in (*args, *kwargs.values()):
         if type(value) not in PLAIN and type(value) is not str:
-            return Unknown("a text with unknown parts")
+            return wild.text()
         machine.budget.length(len(value) if type(value) is str else 1)
     width = 1000 if _digits(template) else 0
     machine.budget.length(
@@ -35,7 +37,7 @@ def _digits(text: str) -> list[str]:
 def join(machine, method, items):
     parts = list(machine.iterate(items))
     if any(type(p) is not str for p in parts):
-        return Unknown("a text with unknown parts")
+        return wild.text()
     machine.budget.length(sum(map(len, parts)) + len(method.__self__) * len(parts))
     return method(parts)
 
@@ -49,3 +51,20 @@ def replace(machine, method, old, new, *count):
     text = method.__self__
     machine.budget.length(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
     return method(old, new, *count)
+
+
+def of_open(name: str) -> Special | None:
+    """A method of a text that nobody knows, as far as it gives texts."""
+    if name in ("split", "rsplit", "splitlines"):
+        return Special(name, _parts)
+    is_text = name in (
+        "lower upper strip lstrip rstrip title capitalize casefold swapcase replace removeprefix removesuffix center"
+        " ljust rjust zfill expandtabs translate"
+    ).split()
+    return Special(name, lambda machine, *args, **kwargs: wild.text()) if is_text else None
+
+
+def _parts(machine, *args, **kwargs):
+    """The first word stands for all."""
+    machine.changes.cut = True
+    return [wild.text(), REST]

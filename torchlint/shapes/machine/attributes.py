@@ -20,7 +20,7 @@ from torchlint.shapes.core.module_tables import TABLES, put_table, table_of
 from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
-from torchlint.shapes.libraries import builtins, guards, inspecting, world
+from torchlint.shapes.libraries import builtins, guards, inspecting, text_methods, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
 from torchlint.shapes.tensors import dense_stand_ins, wild
@@ -165,6 +165,8 @@ class Attributes:
             error = self.blame(AttributeError(f"'float' object has no attribute '{name}'"), says)
             if id(error) in self.failures:
                 raise error
+        if owner.known == wild.TEXT and self.wild and (method := text_methods.of_open(name)) is not None:
+            return method
         if name in CHANGING:
             self.lend((owner,))
         if owner.hole is None:

@@ -16,7 +16,7 @@ from torchlint.shapes.core.budget import LIGHT, PYTHON, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open, part_of
+from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, loosen, part_of
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
@@ -28,9 +28,10 @@ from torchlint.shapes.machine.worlds import are_alike, are_tensors
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.parts import is_beyond
-from torchlint.shapes.tensors.wild import RANGE, WHOLE, Known, choices_in, is_number, known_of
+from torchlint.shapes.tensors.wild import RANGE, TEXT, WHOLE, Known, choices_in, is_number, known_of
 
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
+_ON_LISTS = ("add", "iadd", "mul", "imul")
 _COUNTED = frozenset({list, tuple, set, dict, OrderedDict, deque, *VIEWS})
 _CONSTANTS = frozenset({str, int, float, bool})
 _AGAINST_DRAWS = frozenset((apply, kind) for apply in MIRRORED for kind in (int, float, bool))
@@ -103,7 +104,7 @@ class Operations(Texts):
             self.budget.length(len_of(a) + len_of(b))
         if self.changes.loops:
             self.changes.operate(apply, a)
-        if type(a) in (list, tuple) and (type(b) is type(a) or type(b) is int) and name in ("add", "mul"):
+        if type(a) in (list, tuple) and (type(b) is type(a) or type(b) is int) and name in _ON_LISTS:
             return apply(a, b)  # whatever is in them, also what nobody knows
         if type(a) is dict and type(b) is dict and name in ("or", "or_"):
             self.budget.length(len(a) + len(b))
@@ -125,6 +126,9 @@ class Operations(Texts):
         ):
             return self.operate_in_part(apply, a, b, unknown)
         report_use(unknown, "operator", (apply, other))
+        if apply is operator.iadd and type(a) is list:
+            self.changes.loosen(a)
+            return a
         if type(other) is Unknown or isinstance(other, (int, float, torch.Tensor)):
             both = (unknown, other) if type(other) is Unknown else (unknown,)
             made = Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
@@ -456,10 +460,15 @@ class Operations(Texts):
     def build(self, kind: type, values: list) -> Any:
         """A list, tuple or set of values."""
         if kind is set:
-            if any(type(v) is Unknown for v in values):
-                return Unknown("a set with unknown items")
             self.budget.touch(values)
-            return set(values)
+            unknown = [v for v in values if type(v) is Unknown]
+            if any(v is not REST and v.known != TEXT for v in unknown):
+                return Unknown("a set with unknown items")
+            made = {v for v in values if type(v) is not Unknown} | set(unknown[:1])  # one word stands for all
+            if unknown:
+                self.changes.miss()
+                loosen(made)
+            return made
         return kind(values)
 
     # Iteration
@@ -482,8 +491,9 @@ class Operations(Texts):
             if self.wild and type(items.known) is Known:
                 return self._rows_in_part(items, looping)
             report_use(items, "iterate", None)
-            if looping:
-                return self.changes.short([wild.unknown(items.reason, WHOLE if items.known == RANGE else None)])
+            if looping or items.known == TEXT and self.wild:
+                item = {RANGE: WHOLE, TEXT: TEXT}.get(items.known)
+                return self.changes.short([wild.unknown(items.reason, item)])
             raise UnknownUsed(items.reason)
         if isinstance(items, (torch.Tensor, Array)):
             return self._rows(items, looping)
@@ -582,6 +592,9 @@ class Operations(Texts):
             tail = count - 1 - star
             end = len(items) - tail
             return [*items[:star], items[star:end], *items[end:]]
+        if self.may_miss(items):
+            known = [item for item in items if item is not REST]
+            items = known + [Unknown(MORE) for _ in range(count - len(known))]
         if len(items) > count:
             raise self.uneven(ValueError(f"too many values to unpack (expected {count})"), value, count)
         if len(items) < count:

@@ -13,6 +13,7 @@ from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Exhausted, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
 _LONG = 1000
@@ -25,7 +26,7 @@ class Texts:
     def format(self, value: Any, spec: Any, conversion: str = "", place: Any = None) -> Any:
         """`format(value, spec)`, for plain values only."""
         if type(value) is Unknown or type(spec) is Unknown:
-            return Unknown("a text with unknown parts")
+            return wild.text()
         self.budget.touch(spec)
         if any(len(n) > 4 or int(n) > 1000 for n in _numbers(spec)):
             raise Exhausted("it formats a very long text")
@@ -50,7 +51,7 @@ class Texts:
         if type(template) is str and (type(values) is tuple or type(values) in PLAIN):
             self.ask_percents(template, parts)
         if any(type(p) not in (str, int, float, bool) for p in parts):
-            return Unknown("a text with unknown parts")
+            return wild.text()
         widest = max(map(int, _numbers(template)), default=0) if len(template) < 10_000 else 999
         self.budget.length(len(template) + widest * len(parts) + sum(len(p) if type(p) is str else 64 for p in parts))
         return template % values

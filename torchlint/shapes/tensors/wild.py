@@ -102,6 +102,7 @@ def left_to_torch(sizes: Sequence[Any]) -> int | None:
 NUMBER = "a number"  # what may be known of an unknown besides: that it is one
 WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it is
 RANGE = "whole numbers"  # that follow each other: nobody knows how many
+TEXT = "a text"  # of nobody knows how many letters and words
 DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
 SAMPLER = "a sampler"  # of a loader: it is not None
@@ -186,10 +187,11 @@ def are_of_one_shape(values: Sequence[Any]) -> bool:
 
 
 def _sizes(value: Any) -> list[int | None] | None:
-    """The sizes of a tensor, None for free ones; None if its rank is open."""
+    """The sizes of a tensor, None for free ones; None if its rank is open, or it is a number."""
     known = known_of(value)
     tensors = list(known.values.values()) if known is not None else [value]
-    if len({len(tensor.shape) if isinstance(tensor, (torch.Tensor, Array)) else None for tensor in tensors}) > 1:
+    ranks = {len(tensor.shape) if isinstance(tensor, (torch.Tensor, Array)) else None for tensor in tensors}
+    if len(ranks) > 1 or None in ranks:
         return None
     return [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*[tensor.shape for tensor in tensors])]
 
@@ -208,6 +210,11 @@ def sizes_of(tensor: torch.Tensor) -> list[int | str]:
     """The sizes of a tensor as a person reads them, `?` where it stands for tensors of any."""
     free = getattr(tensor, FREE, ())
     return ["?" if number in free else size for number, size in enumerate(tensor.shape)]
+
+
+def text() -> Unknown:
+    """What is written of values of which some are not known."""
+    return unknown("a text with unknown parts", TEXT)
 
 
 def drawn(known: Any = WHOLE) -> Unknown:
@@ -239,10 +246,16 @@ def kind_of_all(values: Sequence[Any]) -> Any:
     """Python's type of what is made of some numbers, known or not: one float makes floats of all, one whole number
     makes such of truth values. None if any of them may be something else.
     """
-    kinds = {type(v) if type(v) is not Unknown else _KINDS_OF_NUMBERS.get(v.known) for v in values}
+    kinds = {type(v) if type(v) is not Unknown else _kind_of_number(v) for v in values}
     if not kinds or not kinds <= {bool, int, float}:
         return None
     return float if float in kinds else int if int in kinds else bool
+
+
+def _kind_of_number(value: Unknown) -> type | None:
+    if type(value.known) is not Known:
+        return _KINDS_OF_NUMBERS.get(value.known)
+    return int if all(type(one) is int for one in value.known.values.values()) else None
 
 
 NUMBERS = (int, float, bool)
