@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.tensors import ranges
@@ -427,7 +428,8 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str, free:
         return _without_values(first, found)
     if any(type(v) is Unknown for v in found):
         return Unknown(reason)
-    if isinstance(first, (tuple, list)) and all(type(v) is type(first) and len(v) == len(first) for v in found):
+    several = isinstance(first, (tuple, list)) and not isinstance(first, PackedSequence)  # whose parts belong together
+    if several and all(type(v) is type(first) and len(v) == len(first) for v in found):
         parts = [
             join(choices, {options: v[i] for options, v in values.items()}, reason, free) for i in range(len(first))
         ]
