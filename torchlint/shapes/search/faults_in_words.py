@@ -65,6 +65,7 @@ _OF_THE_ORDER = (
     "optimizer got an empty parameter list",
     "has changed the size of value",
     "returned an incorrect number of gradients",
+    "Backward returned an invalid gradient at index",  # of the program's own function: those of torch end in a number
 )
 
 # Errors that say something about this machine or about the dry run, not about the program.
@@ -98,6 +99,7 @@ def kind_of(error: Exception, text: str) -> str:
             "in-place operation",
             "implicitly created only for scalar",
             "incorrect number of gradients",
+            "Backward returned an invalid gradient",
             "differentiated Tensor",
             "optimize a non-leaf",
             "Inference tensors",

@@ -90,6 +90,9 @@ _SENTENCES = (
     (r"modified by an inplace operation: \[[\w.]+ \[?([\d, ]*)\]?\]",
      "a tensor of shape ({1}) that backward needs was changed in place since the forward"),
     (r"modified by an inplace operation", "a tensor that backward needs was changed in place since the forward"),
+    (r"Function (\w+)Backward returned an invalid gradient at index (\d+) - got \[([\d, ]*)\] but expected shape"
+     r" compatible with \[([\d, ]*)\]",
+     "`{1}.backward` gives a gradient of shape ({3}) for argument {2} of its forward (from 0), whose shape is ({4})"),
     (r"Inference tensors cannot be saved for backward",
      "a tensor made in `inference_mode` cannot take part in training: make it under `no_grad`, or `.clone()` it"),
     (r"function (\w+)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)",
