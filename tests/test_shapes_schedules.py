@@ -80,3 +80,22 @@ def test_a_schedule_of_epochs_is_stepped_once_in_each(tmp_path):
     )
     assert said(tmp_path, moved.replace(TOTAL, "total_steps=EPOCHS")) == []
     assert len(said(tmp_path, moved.replace(TOTAL, "total_steps=EPOCHS - 1"))) == 1
+
+
+@pytest.mark.parametrize(
+    "loop, test, total, most, steps",
+    [
+        ("enumerate(data)", "(number + 1) % 2 == 0", "total_steps=4 * EPOCHS - 1", 11, 12),
+        ("enumerate(data)", "(number + 1) % 2 == 0 or number + 1 == len(data)", "total_steps=4 * EPOCHS", 12, 15),
+        ("enumerate(data, 1)", "number % 2 == 0 or number == len(data)", "total_steps=len(data) // 2 * EPOCHS", 12, 15),
+        ("enumerate(data)", "not (number + 1) % 2", "total_steps=4 * EPOCHS - 1", 11, 12),
+        ("enumerate(data)", "number % 2 == 0 and number > 0", "total_steps=4 * EPOCHS - 1", 11, 12),
+    ],
+)
+def test_steps_in_some_rounds_of_a_loop_are_counted(tmp_path, loop, test, total, most, steps):
+    text = PROGRAM.replace("enumerate(data)", loop).replace(
+        "        schedule.step()", f"        if {test}:\n            schedule.step()"
+    )
+    found = said(tmp_path, text.replace(TOTAL, total))
+    assert found == [f"the schedule is made for {most} steps, and its loops make at least {steps}"]
+    assert not said(tmp_path, text.replace(TOTAL, f"total_steps={steps}"))

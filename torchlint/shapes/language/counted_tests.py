@@ -18,6 +18,7 @@ from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import children, walk
 
 Read = Callable[[Frame], Any]
+Course = Callable[[int], bool]
 FARTHEST = 1_000_000  # rounds, where nobody knows how many there are
 _TRIED = 5_000  # rounds that are asked one by one whether they are a multiple
 _COMPARED = {
@@ -35,9 +36,10 @@ _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 class CountedTest:
     """`x % m == y` or `x >= y` in a test: how its sides are read."""
 
-    __slots__ = ("compare", "sides")
+    __slots__ = ("compare", "sides", "written")
 
     def __init__(self, node: ast.Compare, compile_: Callable[[ast.expr], Read]):
+        self.written = _place_of(node)
         self.compare = _COMPARED[type(node.ops[0])]
         left, divisor = node.left, None
         if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
@@ -76,6 +78,15 @@ class Trail:
         else:
             self.seen = [*self.seen[-1:], (number, sides, 1)]
 
+    def course(self) -> Course | None:
+        """The answer in each round, by its number, if what is compared grows as it did in the last two."""
+        if len(self.seen) < 2:
+            return None
+        (before, (x0, *rest0), first), (last, (x, divisor, y), times) = self.seen
+        if rest0 != [divisor, y] or last != before + 1 or first + times > 2:
+            return None
+        return lambda number: self.test.holds(x + (x - x0) * (number - last), divisor, y)
+
     def is_known(self) -> bool:
         """Whether what is compared is still known, after a loop has left open what it may have changed."""
         return self.frame is not None and self.test.read(self.frame) is not None
@@ -97,6 +108,28 @@ class Trail:
             if any(self.test.holds(n, divisor, y) is not answer for n in numbers[:_TRIED]):
                 yield last + number
                 return
+
+
+def answers(test: ast.expr, courses: dict[Any, Course | None], rounds: int) -> list[bool] | None:
+    """How a test comes out in each of so many rounds; None if that is not told by what they count."""
+    match test:
+        case ast.BoolOp(op=op, values=values):
+            each = [answers(value, courses, rounds) for value in values]
+            known = [one for one in each if one is not None]
+            join = all if isinstance(op, ast.And) else any
+            return [join(said) for said in zip(*known)] if len(known) == len(each) else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand) if not isinstance(operand, ast.BinOp):
+            said = answers(operand, courses, rounds)
+            return [not one for one in said] if said is not None else None
+    course = courses.get(_place_of(test))
+    turned = isinstance(test, ast.UnaryOp)  # `not step % 10`, which is written down as what `step % 10` comes to
+    return [course(n) is not turned for n in range(1, rounds + 1)] if course and rounds <= _TRIED else None
+
+
+def _place_of(node: ast.expr) -> tuple[int, int]:
+    """Where a test is written; of `not step % 10` the part that counts."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return inner.lineno, inner.col_offset
 
 
 def _candidates(x: int, step: int, divisor: int | None, y: int, first: int) -> Iterator[int]:

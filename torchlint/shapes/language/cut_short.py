@@ -23,7 +23,7 @@ from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.module_tables import TABLES
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Trail
+from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Course, Trail
 from torchlint.shapes.language.counters import RoundBegins
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import last_word
@@ -193,6 +193,7 @@ class Rounds:
         "counters",
         "marks",
         "trails",
+        "courses",
     )
 
     def __init__(
@@ -235,6 +236,7 @@ class Rounds:
         self.counters = counters  # how names are read and set with which the loop counts
         self.marks: list[RoundBegins] = []  # of the last three rounds, as they begin
         self.trails: dict[CountedTest, Trail] = {}
+        self.courses: dict[Any, Course | None] = {}  # how tests of what is counted come out in later rounds
 
     def __enter__(self) -> Rounds:
         self.changes.loops += 1
@@ -267,7 +269,14 @@ class Rounds:
             values = [read(self.frame) for read, _ in self.counters]
             self.marks.append(RoundBegins(values, len(self.changes.fields), len(self.changes.containers)))
             del self.marks[:-3]
-        return self.count > 2 and trains and not last and not self.waits()
+        is_enough = self.count > 2 and trains and not last and not self.waits()
+        if is_enough:
+            self._foresee()
+        return is_enough
+
+    def _foresee(self) -> None:
+        if not self.courses and not self.frame.machine.schedules.is_idle:
+            self.courses = {test.written: trail.course() for test, trail in self.trails.items()}
 
     def skipped(self) -> None:
         """Count a round that was run after some that were not."""
@@ -292,7 +301,8 @@ class Rounds:
         """The loop would have so many rounds; those that ran are the ones that `trained` let begin."""
         if rounds is not None and not self.frame.machine.schedules.is_idle:
             began = self.counted if self.changes.early else self.counted[:-1]
-            self.frame.machine.schedules.leave_out(rounds - len(began), began)
+            self._foresee()
+            self.frame.machine.schedules.leave_out(self.node, rounds, began, self.courses)
 
     def expensive(self) -> bool:
         """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds

@@ -255,7 +255,7 @@ def trains_in_some_rounds(node: ast.For) -> bool:
 
 def number_of_rounds(iterated: ast.expr, compile_: Callable[[ast.expr], Read]) -> Callable[[Frame, Any], int | None]:
     """How many rounds a loop has over what was evaluated; `enumerate(loader)` has as many as the loader."""
-    inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) == 1 else None
+    inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) in (1, 2) else None
     named = isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id in _SAME_LENGTH
     asked = compile_(inner) if named and isinstance(inner, ast.Name) else None
     return lambda frame, items: rounds_of(items if asked is None else asked(frame))

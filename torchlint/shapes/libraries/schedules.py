@@ -1,7 +1,7 @@
 """How often a schedule is stepped in all rounds of its loops, of which a few are run: some refuse more than they know.
 
 A step counts for the rounds that are left out if nothing on its way can leave one: it stands right in its loops, and
-in functions that are called right in them.
+in functions that are called right in them; or behind a test of what a loop counts, `if (i + 1) % 4 == 0`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from torch.optim.lr_scheduler import OneCycleLR
 
+from torchlint.shapes.language.counted_tests import Course, answers
 from torchlint.shapes.language.program import source_of
 from torchlint.shapes.language.touching import text_of
 from torchlint.shapes.language.walking import last_word, walk, words_set_in
@@ -19,6 +20,9 @@ _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try, ast.While, 
 _AROUND = (ast.For, ast.With, ast.FunctionDef, ast.ClassDef)
 _CALLING = (ast.Expr, ast.Assign, ast.AugAssign)
 _ROUNDS = 2  # that must have been alike
+
+
+Test = tuple[ast.For, ast.expr]
 
 
 class Schedule:
@@ -30,6 +34,7 @@ class Schedule:
         self.made = 0
         self.left_out = 0
         self.regular = True
+        self.tests: dict[ast.For, ast.expr] = {}  # the test in a loop that says in which of its rounds a step is made
         self.place: Any = None
 
     @property
@@ -53,22 +58,39 @@ class Schedules:
         found = self.seen.setdefault(id(scheduler), Schedule(scheduler, scheduler.last_epoch - 1))
         found.made += 1
         found.place = self.machine.place
-        found.regular &= scheduler.last_epoch == found.first + found.made and self._is_regular()
+        tests = self._tests()
+        found.regular &= scheduler.last_epoch == found.first + found.made and tests is not None
+        for loop, test in tests or ():
+            found.regular &= found.tests.setdefault(loop, test) is test
 
     def steps(self) -> dict[int, int]:
         """What was counted so far, for each."""
         return {key: one.steps for key, one in self.seen.items()}
 
-    def leave_out(self, rounds: int, before: list[dict[int, int]]) -> None:
-        """A loop ends so many rounds before its end; `before` is what was counted at the beginning of each round."""
-        if len(before) < _ROUNDS or rounds <= 0:
+    def leave_out(
+        self, loop: ast.For | ast.While, rounds: int, before: list[dict[int, int]], courses: dict[Any, Course | None]
+    ) -> None:
+        """A loop of so many rounds ends before its end; `before` is what was counted at the beginning of each round
+        that was run, and `courses` are the answers of its tests in all of them.
+        """
+        missing = rounds - len(before)
+        if len(before) < _ROUNDS or missing <= 0:
             return
         now = self.steps()
         ends = [*before[1:], now]
         for key, one in self.seen.items():
-            alike = {end.get(key, 0) - start.get(key, one.first) for start, end in zip(before, ends)}
-            if len(alike) == 1 and one.regular:
-                one.left_out += rounds * alike.pop()
+            made = [end.get(key, 0) - start.get(key, one.first) for start, end in zip(before, ends)]
+            kinds = set(made)
+            test = one.tests.get(loop) if isinstance(loop, ast.For) else None
+            said = answers(test, courses, rounds) if test is not None else None
+            if not one.regular or test is not None and said is None:
+                continue
+            if said is not None and kinds == {0, 1}:  # in some of its rounds
+                if all(steps == is_chosen for steps, is_chosen in zip(made[:_ROUNDS], said)):
+                    one.left_out += max(0, sum(said) - sum(made))
+                    self._judge(one)
+            elif len(kinds) == 1 and test is None:
+                one.left_out += missing * made[0]
                 self._judge(one)
 
     def _judge(self, one: Schedule) -> None:
@@ -83,28 +105,32 @@ class Schedules:
         )
         self.machine.place = place
 
-    def _is_regular(self) -> bool:
-        """Whether nothing on the way to what runs now may leave a loop or be left out in one."""
-        return all(_is_plain(at) for at in (self.machine.place, *(caller for _, caller in self.machine.stack)))
+    def _tests(self) -> list[Test] | None:
+        """The tests that choose the rounds in which what runs now is done; None if anything else on the way to it may
+        leave a loop or be left out in one.
+        """
+        found: list[Test] = []
+        for at in (self.machine.place, *(caller for _, caller in self.machine.stack)):
+            tests = _tests_at(at)
+            if tests is None:
+                return None
+            found += tests
+        return found
 
 
-def _is_plain(place: Any) -> bool:
+def _tests_at(place: Any) -> list[Test] | None:
     source = source_of(place[0]) if place is not None else None
     if source is None:
-        return False
+        return None
     around = text_of(source.tree).statements_at(place[1].line, place[1].column - 1)
     if around and isinstance(around[0], ast.If) and ast.unparse(around[0].test) == "__name__ == '__main__'":
         around = around[1:]
-    return bool(around) and isinstance(around[-1], _CALLING) and _is_whole(around)
+    is_plain = bool(around) and isinstance(around[-1], _CALLING) and _is_whole(around)
+    return _chosen_by(around) if is_plain else None
 
 
 def _is_whole(around: list[ast.stmt]) -> bool:
     """Whether the loops and functions around a statement run to their ends; a function may return at its end."""
-    loops = [one for one in around if isinstance(one, ast.For)]
-    if not all(
-        isinstance(one, _AROUND) or isinstance(one, ast.If) and _is_settled(one.test, loops) for one in around[:-1]
-    ):
-        return False
     for one in around:
         if isinstance(one, (ast.For, ast.FunctionDef)):
             leaving = [node for node in ast.walk(one) if isinstance(node, _LEAVING)]
@@ -112,6 +138,20 @@ def _is_whole(around: list[ast.stmt]) -> bool:
             if any(node is not at_end for node in leaving) or getattr(one, "orelse", ()):
                 return False
     return True
+
+
+def _chosen_by(around: list[ast.stmt]) -> list[Test] | None:
+    """The test right around a statement that is answered otherwise in other rounds of the loop right around that."""
+    loops = [one for one in around if isinstance(one, ast.For)]
+    found: list[Test] = []
+    for position, one in enumerate(around[:-1]):
+        if isinstance(one, _AROUND) or isinstance(one, ast.If) and _is_settled(one.test, loops):
+            continue
+        is_last = position == len(around) - 2 and isinstance(one, ast.If) and around[-1] in one.body
+        if not is_last or not isinstance(around[position - 1], ast.For) or not position:
+            return None
+        found.append((around[position - 1], one.test))
+    return found
 
 
 def _is_settled(test: ast.expr, loops: list[ast.For]) -> bool:
