@@ -9,7 +9,7 @@ from typing import Any
 from torchlint.project import SETTINGS_KINDS
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown
-from torchlint.shapes.libraries import plain_yaml
+from torchlint.shapes.libraries import plain_yaml, temporary
 
 _DEPTH = 20
 _LINES = 1000
@@ -126,6 +126,7 @@ def open_file(machine, path=None, mode="r", *args, **options):
     """`open`: what is read of other files, nobody knows."""
     text = text_at(machine, path) if mode in ("r", "rt", "rb") else None
     if text is None:
+        temporary.written(machine, [path])
         return Unknown("open() is not run")
     machine.budget.spend(len(text) >> 4)
     return OpenFile(text)

@@ -30,12 +30,44 @@ def _folder(machine, *args, **kwargs) -> Folder:
 
 
 def _new_path(machine, *args, **kwargs) -> str:
-    return f"/tmp/folder{machine.budget.used}"
+    path = f"/tmp/folder{machine.budget.used}"
+    machine.folders.add(path)
+    return path
 
 
 def _exists(machine, path: Any = None) -> Any:
-    """A file that was saved is there; of others nobody knows."""
-    return True if type(path) is str and path in machine.saved else Unknown("what is on the disk")
+    """A file that was saved is there; in a folder of the program's own none is that torch did not save. Of others
+    nobody knows.
+    """
+    if type(path) is not str:
+        return Unknown("what is on the disk")
+    is_own = path.endswith(_OF_TORCH) and any(path.startswith(f"{folder}/") for folder in machine.folders)
+    return True if path in machine.saved else False if is_own else Unknown("what is on the disk")
+
+
+def written(machine, values: Any) -> None:
+    """Code that nobody knows gets these: it may write a file into a folder that is named among them."""
+    for value in values if machine.folders else ():
+        if type(value) is str:
+            machine.folders -= {folder for folder in machine.folders if value.startswith(folder)}
+
+
+def _move(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
+    """A file has another name from now on."""
+    _copy(machine, old, new)
+    if old != new:
+        machine.saved.pop(old if type(old) is str else None, None)
+
+
+def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
+    """What is saved at a path is saved at another one, too; where nobody knows what it is, nobody knows it there."""
+    if type(new) is str:
+        machine.saved.pop(new, None)
+        if type(old) is str and old in machine.saved:
+            machine.saved[new] = new, machine.saved[old][1]
+        if new not in machine.saved or not new.endswith(_OF_TORCH):  # a folder, perhaps
+            written(machine, [new])
+    return new
 
 
 def _remove(machine, path: Any = None, *args, **kwargs) -> None:
@@ -45,6 +77,7 @@ def _remove(machine, path: Any = None, *args, **kwargs) -> None:
             del machine.saved[saved]
 
 
+_OF_TORCH = (".pt", ".pth", ".ckpt", ".bin", ".tar")  # files as `torch.save` writes them
 TEMPORARY = {
     "tempfile.TemporaryDirectory": Special("TemporaryDirectory", _folder),
     "tempfile.mkdtemp": Special("mkdtemp", _new_path),
@@ -52,4 +85,9 @@ TEMPORARY = {
     "os.path.exists": Special("exists", _exists),
     "os.path.isfile": Special("isfile", _exists),
     **{name: Special(name.rpartition(".")[2], _remove) for name in ("os.remove", "os.unlink", "shutil.rmtree")},
+    **{
+        name: Special(name.rpartition(".")[2], _move)
+        for name in ("os.replace", "os.rename", "os.renames", "shutil.move")
+    },
+    **{name: Special(name.rpartition(".")[2], _copy) for name in ("shutil.copy", "shutil.copy2", "shutil.copyfile")},
 }

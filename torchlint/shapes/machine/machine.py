@@ -30,7 +30,7 @@ from torchlint.shapes.core.values import (
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.language.program import Frame, Place, Program, Question
-from torchlint.shapes.libraries import builtins, guards
+from torchlint.shapes.libraries import builtins, guards, temporary
 from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.schedules import Schedules
@@ -133,6 +133,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
+        self.folders: set[str] = set()  # of its own, in which there is nothing else
         self.trusts = False  # whether the program says what `torch.load` may make besides weights
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
@@ -476,6 +477,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.budget.spend(budget.Work.NATIVE)
         report_use(function, "call", (args, kwargs))
         self.lend((*args, *kwargs.values()))
+        temporary.written(self, (*args, *kwargs.values()))
         return Unknown(function.reason.here())
 
     def decorate(self, decorator: Any, value: Any) -> Any:
