@@ -25,6 +25,7 @@ from torchlint.shapes.core.module_tables import TABLES
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Course, Trail
 from torchlint.shapes.language.counters import RoundBegins
+from torchlint.shapes.language.growing import Growth
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.tensors.arrays import Array
@@ -194,6 +195,8 @@ class Rounds:
         "marks",
         "trails",
         "courses",
+        "growth",
+        "marked",
     )
 
     def __init__(
@@ -236,6 +239,8 @@ class Rounds:
         self.counters = counters  # how names are read and set with which the loop counts
         self.marks: list[RoundBegins] = []  # of the last three rounds, as they begin
         self.trails: dict[CountedTest, Trail] = {}
+        self.growth = Growth(node)
+        self.marked = 0  # the round whose beginning was marked last
         self.courses: dict[Any, Course | None] = {}  # how tests of what is counted come out in later rounds
 
     def __enter__(self) -> Rounds:
@@ -264,8 +269,10 @@ class Rounds:
         last, self.changes.last = self.changes.last, False
         if self.count == 2:
             self.first = self._values()
+        self.growth.note(self.frame.vars)
         trains = self.frame.machine.updates > self.updates
         if self.count < 4 or trains:
+            self.marked = self.count
             values = [read(self.frame) for read, _ in self.counters]
             self.marks.append(RoundBegins(values, len(self.changes.fields), len(self.changes.containers)))
             del self.marks[:-3]

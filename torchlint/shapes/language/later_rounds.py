@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+import torch
+
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown, UnknownUsed
@@ -96,6 +98,39 @@ class LaterRounds:
         if trail.is_known() and rounds.affordable():
             body(frame)
             rounds.skipped()
+
+    def grow(
+        self,
+        frame: Frame,
+        rounds: Rounds,
+        items: Any,
+        item: Any,
+        total: int | None,
+        target: Callable[[Frame, Any], None],
+        body: Callable[[Frame], Any],
+    ) -> bool:
+        """Run the last round of a loop that makes tensors longer, `ids = torch.cat([ids, token])`, with these as they
+        are then; whether that could be told.
+        """
+        growth, number = rounds.growth, rounds.count
+        steps = growth.steps()
+        if not steps or total is None or total < number or self.may_end or rounds.has_decided() or rounds.turn(total):
+            return False
+        counters, later = Counters(rounds), total - rounds.marked
+        rounds.leave_open(like_the_last=True)
+        counters.go_on(later)
+        growth.go_on(frame.vars, total - number)
+        if rounds.affordable():
+            growth.note(frame.vars)
+            target(frame, self._item(items, item, total, total - number))
+            body(frame)
+            was = growth.seen[-1]
+            growth.note(frame.vars)
+            for name, (dimension, step) in steps.items():
+                now = growth.seen[-1][name]
+                if not isinstance(now, torch.Tensor) or now.shape[dimension] != was[name].shape[dimension] + step:
+                    rounds.leave_open(like_the_last=False)  # the rounds between may have made less or more of it
+        return True
 
     def end(self, rounds: Rounds, total: int | None) -> None:
         """What a loop leaves that was cut: open, but for what its rounds count."""

@@ -333,6 +333,8 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
                     later.end(rounds, total)
                     return None
                 if rounds.expensive():
+                    if later.grow(frame, rounds, items, item, count(frame, items), target, body):
+                        return None
                     rounds.leave_open(like_the_last=False)
                     target(frame, Unknown("an item of a later round"))
                     jump = body(frame) if rounds.affordable() else None
