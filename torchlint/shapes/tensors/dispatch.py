@@ -507,6 +507,7 @@ def dry_tensors() -> Iterator[None]:
     kernels.without_compiler()
     with ExitStack() as stack:
         stack.enter_context(process_settings.kept())
+        stack.enter_context(kernels.masks_as_given())
         stack.enter_context(_nothing_remembered())
         stack.enter_context(_Dry())
         stack.enter_context(device_tags.Functions())
