@@ -64,7 +64,11 @@ def growing_names(loop: ast.For | ast.While) -> frozenset[str]:
 def _joined_to(statement: ast.stmt) -> str | None:
     """`ids` of `ids = torch.cat([ids, token])`"""
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.List() | ast.Tuple() as of, *_])):
-            is_joined = last_word(func) in _JOINING and any(isinstance(one, ast.Name) and one.id == name for one in of.elts)
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.List() | ast.Tuple() as of, *_])
+        ):
+            is_joined = last_word(func) in _JOINING and any(
+                isinstance(one, ast.Name) and one.id == name for one in of.elts
+            )
             return name if is_joined else None
     return None

@@ -194,10 +194,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert, **_SEARCHED}),
     (tuple, {name: _SEARCHED[name] for name in ("index", "count")}),
     (collections.deque, {"append": _append, "extend": _extend, **_SEARCHED}),
-    (
-        collections.Counter,
-        {**_OF_DICTS, "update": _count_more, "subtract": _count_less, "most_common": _most_common},
-    ),
+    (collections.Counter, {**_OF_DICTS, "update": _count_more, "subtract": _count_less, "most_common": _most_common}),
     (dict, _OF_DICTS),
     (set, {"update": _set_update, "add": _add, "pop": _pop_any}),
 ]

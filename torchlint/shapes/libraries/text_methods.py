@@ -57,10 +57,13 @@ def of_open(name: str) -> Special | None:
     """A method of a text that nobody knows, as far as it gives texts."""
     if name in ("split", "rsplit", "splitlines"):
         return Special(name, _parts)
-    is_text = name in (
-        "lower upper strip lstrip rstrip title capitalize casefold swapcase replace removeprefix removesuffix center"
-        " ljust rjust zfill expandtabs translate"
-    ).split()
+    is_text = (
+        name
+        in (
+            "lower upper strip lstrip rstrip title capitalize casefold swapcase replace removeprefix removesuffix"
+            " center ljust rjust zfill expandtabs translate"
+        ).split()
+    )
     return Special(name, lambda machine, *args, **kwargs: wild.text()) if is_text else None
 
 

@@ -23,7 +23,7 @@ from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine import open_slices
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.texts import Texts
-from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ
+from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ, with_any_number
 from torchlint.shapes.machine.worlds import are_alike, are_tensors
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -119,7 +119,7 @@ class Operations(Texts):
         unknown, other = (a, b) if type(a) is Unknown else (b, a)
         if type(other) is str and apply.__name__ in ("add", "iadd"):
             self.ask_sum_of_text(a, b)
-        if (made := self._with_any_number(self.operate, apply, a, b)) is not None:
+        if (made := with_any_number(self, self.operate, apply, a, b)) is not None:
             return made
         if self.wild and (
             type(unknown.known) is Known or known_of(other) is not None or isinstance(other, torch.Tensor)
@@ -136,17 +136,6 @@ class Operations(Texts):
                 made.known = wild.kind_of_result(apply, (unknown, other))
             return made
         return Unknown(unknown.reason)
-
-    def _with_any_number(self, operate: Callable, apply: Callable, a: Any, b: Any) -> Any:
-        """An operator on a tensor and a number that nobody knows, `x <= steps`: all but the values is known."""
-        unknown, other = (a, b) if type(a) is Unknown else (b, a)
-        number = wild.any_number(unknown, other)
-        if number is None or apply is operator.matmul:
-            return None
-        made = operate(apply, *((number, other) if unknown is a else (other, number)))
-        if isinstance(made, (torch.Tensor, Array)):
-            ranges.forget(made.tensor if isinstance(made, Array) else made)
-        return made
 
     def _estimate_integer(self, apply: Callable, a: int, b: int) -> None:
         name = apply.__name__.lstrip("i")
@@ -169,7 +158,7 @@ class Operations(Texts):
                 return certain
         if type(a) is Unknown or type(b) is Unknown:
             one = a if type(a) is Unknown else b
-            if (made := self._with_any_number(self.compare, apply, a, b)) is not None:
+            if (made := with_any_number(self, self.compare, apply, a, b)) is not None:
                 return made
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)

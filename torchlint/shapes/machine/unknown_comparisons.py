@@ -1,4 +1,6 @@
-"""What a comparison gives although one side is not known: a number that is drawn, containers with unknown values."""
+"""What an operator gives although one side is not known: a number beside a tensor, one that is drawn, containers with
+unknown values.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,31 @@ import torch
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges
-from torchlint.shapes.tensors.wild import DRAWN
+from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.wild import DRAWN, any_number, known_of
 
 MIRRORED = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le}
+
+
+def with_any_number(machine: Any, operate: Callable, apply: Callable, a: Any, b: Any) -> Any:
+    """An operator on a tensor and a number that nobody knows, `x <= steps`: all but the values is known."""
+    unknown, other = (a, b) if type(a) is Unknown and not are_tensors(a) else (b, a)
+    known = known_of(other)
+    number = any_number(unknown, known.example if known is not None else other)
+    if number is None or apply is operator.matmul or known is not None and not are_tensors(other):
+        return None
+
+    def run(tensor: Any) -> Any:
+        made = operate(apply, *((number, tensor) if unknown is a else (tensor, number)))
+        if isinstance(made, (torch.Tensor, Array)):
+            ranges.forget(made.tensor if isinstance(made, Array) else made)
+        return made
+
+    if known is None:
+        return run(other)
+    return machine.in_worlds(lambda given: run(given[0]), [other], other.reason) if machine.wild else None
 
 
 def against_draw(apply: Callable, a: Any, b: Any) -> bool | None:
