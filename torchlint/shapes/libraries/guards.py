@@ -402,7 +402,8 @@ def _tolist(machine, method):
         return values
     if tensor.dim() != 1 or tensor.shape[0] > PIECES:
         return Unknown("the values of a tensor")
-    return [Unknown("a value of a tensor")] * tensor.shape[0]
+    kind = wild.FLOAT if tensor.is_floating_point() else wild.WHOLE if tensor.dtype is not torch.bool else None
+    return [wild.unknown("a value of a tensor", kind)] * tensor.shape[0]
 
 
 def _numpy(machine, method, /, *args, **kwargs):

@@ -21,10 +21,11 @@ from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine import open_slices
+from torchlint.shapes.machine.any_items import any_item, is_unknown_place
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.texts import Texts
 from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ, with_any_number
-from torchlint.shapes.machine.worlds import are_alike, are_tensors
+from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.parts import is_beyond
@@ -280,10 +281,8 @@ class Operations(Texts):
                         return Unknown(MORE)
                     raise self.missing(IndexError(f"{kind.__name__} index out of range"), owner, key)
                 return owner[key]
-            if type(key) is Unknown:
-                if key.known == WHOLE and are_alike(owner):
-                    return owner[0]
-                return _number_or_more(one_of(owner, "an item at an unknown position"), owner)
+            if is_unknown_place(key):
+                return any_item(self, owner, key)
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
             if self.scripting and (type(key) in _NO_PLACES or type(key) is tuple and is_several(owner)):

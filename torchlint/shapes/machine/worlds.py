@@ -435,13 +435,6 @@ def _taken_from(module: nn.Module) -> Iterator[dict[int, Callable]]:
         module._forward_hooks = hooks
 
 
-def are_alike(items: Any) -> bool:
-    """Whether a few tensors have one shape and one dtype, so that any of them stands for each."""
-    return 0 < len(items) <= _FEW and all(
-        isinstance(one, torch.Tensor) and (one.shape, one.dtype) == (items[0].shape, items[0].dtype) for one in items
-    )
-
-
 def are_tensors(value: Any) -> bool:
     """Whether a value is a tensor or an array in every world."""
     known = wild.known_of(value)

@@ -48,15 +48,19 @@ def pay(function: Callable, args: tuple, kwargs: dict[str, Any]) -> None:
     if len(args) > FEW:
         work.spend(len(args) ** 3 >> 6 if isinstance(args[-1], torch.Tensor) else len(args) ** 2 >> 4)
     if args and _gives_several(name) and isinstance(args[0], torch.Tensor):
-        found = pieces(name, args[0], [*args[1:], *kwargs.values()])
+        found = pieces(name, args[0], args[1:], kwargs)
         if found > PIECES:
             raise Exhausted(f"it makes {found} tensors of one")
         work.spend(found * Work.OPERATION // 2)
 
 
-def pieces(name: str, tensor: torch.Tensor, rest: list) -> int:
+def pieces(name: str, tensor: torch.Tensor, args: tuple, kwargs: dict[str, Any]) -> int:
     """How many tensors one may be taken apart into."""
-    longest = max(tensor.shape, default=1)
+    rest, longest = [*args, *kwargs.values()], max(tensor.shape, default=1)
+    if name == "unbind" or name.endswith(("split", "chunk")) and name not in ("hsplit", "vsplit", "dsplit"):
+        place = 0 if name == "unbind" else 1  # of the dimension among its arguments
+        dim = kwargs.get("dim", args[place] if len(args) > place else 0)
+        longest = tensor.shape[dim] if type(dim) is int and -tensor.dim() <= dim < tensor.dim() else longest
     numbers = [value for value in rest[:1] if type(value) is int and value > 0]
     for several in (value for value in rest if isinstance(value, (list, tuple))):
         return len(several) + 1
