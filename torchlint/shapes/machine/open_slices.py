@@ -12,6 +12,7 @@ from torchlint.shapes.tensors import as_many, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 
 WHOLE = slice(None)
+_MANY = 32  # items
 
 
 def part(machine: Any, owner: Any, key: Any) -> Any:
@@ -54,5 +55,6 @@ def _is_open(one: slice) -> bool:
 
 
 def _clips(one: slice) -> bool:
-    """Whether a slice takes so many at most."""
-    return type(one.stop) is int and one.stop >= 0 or type(one.start) is int and one.start < 0
+    """Whether a slice takes so many at most, or leaves out so many that an example of a size may have no more."""
+    is_late = type(one.start) is int and (one.start < 0 or one.start >= _MANY)
+    return is_late or type(one.stop) is int and one.stop >= 0
