@@ -12,6 +12,7 @@ from torchlint.shapes.language.walking import last_word, walk
 from torchlint.shapes.tensors.wild import resized
 
 _ROUNDS = 3  # that must begin with as much more each time
+_APART = (ast.Continue, ast.Try)  # by which a round may be another one than those before it
 _JOINING = ("cat", "concat", "concatenate", "hstack", "vstack")
 
 
@@ -55,9 +56,17 @@ def _step(tensors: list[Any]) -> tuple[int, int] | None:
 
 @lru_cache(256)
 def growing_names(loop: ast.For | ast.While) -> frozenset[str]:
-    """The names that each round of a loop sets once, whatever it decides, to what they were and more."""
+    """The names that each round of a loop sets once, whatever it decides, to what they were and as much more: nothing
+    in it asks for its number or its item.
+    """
+    if not isinstance(loop, ast.For):
+        return frozenset()
+    inside, items = list(walk(*loop.body)), {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
+    read = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    if not items.isdisjoint(read) or any(isinstance(n, _APART) for n in inside):
+        return frozenset()
     found = {name for statement in loop.body if (name := _joined_to(statement)) is not None}
-    stores = [n.id for n in walk(*loop.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    stores = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     return frozenset(name for name in found if stores.count(name) == 1)
 
 

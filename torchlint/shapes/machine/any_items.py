@@ -53,7 +53,8 @@ def _common(machine: Any, items: list, depth: int) -> Any:
     if kind is str:
         return first if all(one == first for one in items) else wild.unknown(_ANYWHERE, wild.TEXT)
     if kind is Unknown:
-        return first if wild.are_of_one_shape(items) else _one_of(items)
+        is_known = all(wild.known_of(one) is not None for one in items)
+        return first if is_known and wild.are_known_alike(items) else _one_of(items)
     if kind is dict:
         same = all(one.keys() == first.keys() for one in items)
         return _parts(machine, items, depth) if same else _one_of(items)

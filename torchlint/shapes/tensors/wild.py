@@ -187,6 +187,14 @@ def are_of_one_shape(values: Sequence[Any]) -> bool:
     )
 
 
+def are_known_alike(values: Sequence[Any]) -> bool:
+    """Whether as much is known of all of some tensors: the same sizes, the others free, and the same dtypes."""
+    shapes = [_sizes(value) for value in values]
+    if None in shapes or any(shape != shapes[0] for shape in shapes):
+        return False
+    return len({frozenset(one.dtype for one in value.known.values.values()) for value in values}) == 1
+
+
 def _sizes(value: Any) -> list[int | None] | None:
     """The sizes of a tensor, None for free ones; None if its rank is open, or it is a number."""
     known = known_of(value)
