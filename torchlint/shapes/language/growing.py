@@ -59,13 +59,13 @@ def growing_names(loop: ast.For | ast.While) -> frozenset[str]:
     """The names that each round of a loop sets once, whatever it decides, to what they were and as much more: nothing
     in it asks for its number or its item.
     """
-    if not isinstance(loop, ast.For):
+    found = {name for statement in loop.body if (name := _joined_to(statement)) is not None}
+    if not found or not isinstance(loop, ast.For):
         return frozenset()
     inside, items = list(walk(*loop.body)), {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
     read = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     if not items.isdisjoint(read) or any(isinstance(n, _APART) for n in inside):
         return frozenset()
-    found = {name for statement in loop.body if (name := _joined_to(statement)) is not None}
     stores = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     return frozenset(name for name in found if stores.count(name) == 1)
 
