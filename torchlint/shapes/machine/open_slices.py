@@ -22,9 +22,11 @@ def part(machine: Any, owner: Any, key: Any) -> Any:
         return None
     if not isinstance(owner, (torch.Tensor, Array)) and not are_tensors(owner):
         return None
-    free = wild.free_dimensions(owner.known) if wild.is_counted(owner) else {}
+    known, counted = wild.known_of(owner), wild.is_counted(owner)
+    free = wild.free_dimensions(known) if known is not None else {}
     cut = [number for number, one in enumerate(parts) if type(one) is slice and _is_open(one)]
-    short = [number for number, one in enumerate(parts) if type(one) is slice and _clips(one)] if free else []
+    short = [number for number, one in enumerate(parts) if type(one) is slice and _is_short(one, counted)]
+    short = short if free else []
     if not cut and not short:
         return None
     rest = [one if type(one) is not slice or number not in cut else WHOLE for number, one in enumerate(parts)]
@@ -54,7 +56,9 @@ def _is_open(one: slice) -> bool:
     )
 
 
-def _clips(one: slice) -> bool:
-    """Whether a slice takes so many at most, or leaves out so many that an example of a size may have no more."""
-    is_late = type(one.start) is int and (one.start < 0 or one.start >= _MANY)
-    return is_late or type(one.stop) is int and one.stop >= 0
+def _is_short(one: slice, counted: bool) -> bool:
+    """Whether a slice leaves out so many that an example of a size may have no more; or takes so many at most, where it
+    is said how many there are.
+    """
+    start, stop = [bound if type(bound) is int else 0 for bound in (one.start, one.stop)]
+    return start >= _MANY or stop <= -_MANY or counted and (start < 0 or type(one.stop) is int and stop >= 0)
