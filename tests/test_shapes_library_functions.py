@@ -10,6 +10,41 @@ from dry import faults_of, line_of
 
 # what comes first, what works, and what does not
 PROGRAMS = {
+    "words that are counted": (
+        "from collections import Counter\ncounts = Counter('a b a'.split())\ncounts.update(['c'], a=2)\n"
+        "counts.subtract({'b': 1})\n",
+        "nn.Linear(len(counts), 2)(torch.ones(1, counts['a'] - 1))",
+        "nn.Linear(len(counts), 2)(torch.ones(1, counts['a'] + counts['z']))",
+    ),
+    "words of a text that is drawn": (
+        "import random\nvocabulary = {'a': 0, 'b': 1}\ntext = f\"{random.choice(['a b', 'b'])} a\"\n"
+        "numbers = torch.tensor([vocabulary[word] for word in text.split()])\n",
+        "nn.Embedding(2, 3)(numbers) @ torch.ones(3)",
+        "nn.Embedding(2, 3)(numbers) @ torch.ones(4)",
+    ),
+    "a tensor of two long rows": (
+        "rows = torch.ones(2, 30_000)\nfirst, second = rows\n",
+        "first + second",
+        "first @ rows",
+    ),
+    "the late words of a text that is drawn": (
+        "import random\nwords = []\nfor _ in range(300):\n    words += random.choice(['a b', 'b']).split()\n"
+        "numbers = torch.tensor([{'a': 0, 'b': 1}[word] for word in words])\n",
+        "nn.LSTM(3, 4)(nn.Embedding(2, 3)(numbers[250:]))",
+        "nn.LSTM(4, 4)(nn.Embedding(2, 3)(numbers[250:]))",
+    ),
+    "an item that is drawn": (
+        "import random\nmoves = [(torch.ones(3), k % 2) for k in range(9)]\nplace = random.randrange(9)\n",
+        "moves[place][0] @ torch.ones(3)",
+        "moves[place][0] @ torch.ones(4)",
+    ),
+    "a transformer with a large mask": (
+        "layers = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16), 2)\n"
+        "mask = nn.Transformer.generate_square_subsequent_mask(40)\n"
+        "out = layers(torch.ones(40, 2, 8), torch.ones(5, 2, 8), tgt_mask=mask)\n",
+        "nn.Linear(8, 2)(out)",
+        "nn.Linear(9, 2)(out)",
+    ),
     "a list that is written down is what it was": (
         "import json, pickle, matplotlib.pyplot as plt\nrows = [1, 2]\nplt.plot(rows)\nplt.legend(rows)\nplt.show()\n"
         "json.dump(rows, open('x', 'w'))\npickle.dump(rows, open('x', 'wb'))\n",
