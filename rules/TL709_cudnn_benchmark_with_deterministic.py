@@ -71,10 +71,6 @@ from torchlint import Node, on_node
 read_on = ("TL706", "notes/randomness#cuda-convolution-benchmarking", "backends#torch.backends.cudnn.benchmark")
 in_tests = False
 FLAG = "torch.backends.cudnn."
-SEEDS = ("seed(", "seed_everything", "seed_all")
-# What speaks of layers that cuDNN computes: their names, and the libraries of pictures and sound.
-COMPUTED = "Conv1d Conv2d Conv3d ConvTranspose2d conv2d BatchNorm2d LSTM GRU RNN resnet torchvision timm smp monai"
-COMPUTED += " cv2 PIL torchaudio librosa"
 
 
 @on_node("Assign", holds="benchmark", needs=("cudnn", "benchmark"))
@@ -92,8 +88,18 @@ def check(place: Node):
             help="set `benchmark = False` where runs must be the same",
             fix=place.fix("do not measure", place.replace(place.node.value, "False"), applicability="unsafe"),
             notes=[place.note(other, "deterministic here")],
-            severity="warning" if place.project_says(*SEEDS) and place.anyone_says(*COMPUTED.split()) else "info",
+            severity="warning" if is_seeded(place) and has_a_choice(place) else "info",
         )
+
+
+def is_seeded(place) -> bool:
+    return place.project_says("seed(", "seed_everything", "seed_all")
+
+
+def has_a_choice(place) -> bool:
+    """Does any file of the project speak of layers that cuDNN computes, or of pictures and sound?"""
+    layers = "Conv1d Conv2d Conv3d ConvTranspose2d conv2d BatchNorm2d LSTM GRU RNN resnet"
+    return place.anyone_says(*f"{layers} torchvision timm smp monai cv2 PIL torchaudio librosa".split())
 
 
 def settings(place, statement) -> list:

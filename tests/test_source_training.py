@@ -154,8 +154,9 @@ def test_two_objects(text, distinct, tmp_path):
 def test_whether_a_model_asks_for_its_mode(model, answer, tmp_path):
     text = (
         "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.norm ="
-        " nn.BatchNorm1d(1)\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n       "
-        " self.block = Block()\nclass Own(Net):\n    def train(self, mode=True):\n        return self\n"
+        " nn.BatchNorm1d(1)\n    def forward(self, x):\n        return self.norm(x)\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.block = Block()\n    def forward(self, x):\n"
+        "        return self.block(x)\nclass Own(Net):\n    def train(self, mode=True):\n        return self\n"
     )
     found = module(f"{text}m = {model}\nm", tmp_path)
     assert asks_mode(last(found, "m")) is answer

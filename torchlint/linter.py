@@ -112,6 +112,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     from torchlint.source.flow.module import World
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
+    from torchlint.source.text.unnamed import definitions
 
     enabled = settings.enabled(rules)
     ignored = settings.ignored_in(path)
@@ -131,7 +132,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
-    part = _part(tree, job.changed)
+    part, outline = _part(tree, job.changed), definitions(tree)
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, part)
@@ -142,7 +143,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = _harmless_if_unnamed(_among_files(findings, job, text, view), tree, view)
+    findings = _harmless_if_unnamed(_among_files(findings, job, text, view), outline, view)
     remarks = settings.asked_for(rules)
     findings = [
         f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
@@ -315,7 +316,7 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
     return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
 
 
-def _harmless_if_unnamed(findings: list[Finding], tree, view: View) -> list[Finding]:
+def _harmless_if_unnamed(findings: list[Finding], outline: list, view: View) -> list[Finding]:
     """What nothing in a program names does no harm as it is: what is said of it is a remark. What torch no longer has
     will be missed by whoever takes it up, in whatever state it is.
     """
@@ -323,7 +324,7 @@ def _harmless_if_unnamed(findings: list[Finding], tree, view: View) -> list[Find
 
     return [
         msgspec.structs.replace(f, severity="info")
-        if f.severity == "warning" and not f.code.startswith("TL8") and is_unnamed(view, tree, f.span.line)
+        if f.severity == "warning" and not f.code.startswith("TL8") and is_unnamed(view, outline, f.span.line)
         else f
         for f in findings
     ]

@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
+from torchlint.facts import named, words
 from torchlint.shapes.language.walking import last_word, walk
 from torchlint.shapes.tensors.wild import resized
 
 _ROUNDS = 3  # that must begin with as much more each time
 _APART = (ast.Continue, ast.Try)  # by which a round may be another one than those before it
-_JOINING = ("cat", "concat", "concatenate", "hstack", "vstack")
+_JOINING = words(named("joins")) - {"stack"}  # which makes a dimension more in each round
 
 
 class Growth:

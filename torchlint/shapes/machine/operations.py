@@ -32,7 +32,6 @@ from torchlint.shapes.tensors.parts import is_beyond
 from torchlint.shapes.tensors.wild import RANGE, TEXT, WHOLE, Known, choices_in, is_number, known_of
 
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
-_ON_LISTS = ("add", "iadd", "mul", "imul")
 _COUNTED = frozenset({list, tuple, set, dict, OrderedDict, deque, *VIEWS})
 _CONSTANTS = frozenset({str, int, float, bool})
 _AGAINST_DRAWS = frozenset((apply, kind) for apply in MIRRORED for kind in (int, float, bool))
@@ -105,7 +104,11 @@ class Operations(Texts):
             self.budget.length(len_of(a) + len_of(b))
         if self.changes.loops:
             self.changes.operate(apply, a)
-        if type(a) in (list, tuple) and (type(b) is type(a) or type(b) is int) and name in _ON_LISTS:
+        if (
+            type(a) in (list, tuple)
+            and (type(b) is type(a) or type(b) is int)
+            and name in ("add", "iadd", "mul", "imul")
+        ):
             return apply(a, b)  # whatever is in them, also what nobody knows
         if type(a) is dict and type(b) is dict and name in ("or", "or_"):
             self.budget.length(len(a) + len(b))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from typing import NamedTuple
 
 from torchlint.project import View
 
@@ -17,38 +18,51 @@ _PACKAGED = re.compile(rb"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.
 _TAKERS = ("globals", "locals", "eval", "__import__", "import_module", "__dict__", "getattr")
 _BY_ANY_NAME = re.compile(rb"(?<![.\w])(?:globals\(\)|locals\(\)|eval\(|__import__\()|\bimport_module\(|__dict__\[")
 _BY_A_NAME = re.compile(rb"\bgetattr\([ \t\n]*([\w.\[\]]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_PLAIN = ("object", "Module", "nn.Module", "torch.nn.Module")
 _FOUND_BY_NAME = re.compile(r"_.*|main|test.*|.*[tT]est|forward|extra_repr")  # by Python, torch or pytest
 
 
-def is_unnamed(view: View, tree: ast.Module, line: int) -> bool:
+class Definition(NamedTuple):
+    """A function, a class or a method in its file: by its name, from line to line."""
+
+    name: str
+    first: int
+    last: int
+    is_taken: bool  # by a decorator
+
+
+def definitions(tree: ast.Module) -> list[Definition]:
+    """Those at the top of a file, each before the methods that it has, if no base but `nn.Module` may call these."""
+    found = []
+    for part in tree.body:
+        if isinstance(part, _DEFINITIONS):
+            found.append(_definition(part))
+            if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases)):
+                found += [_definition(inner) for inner in part.body if isinstance(inner, _DEFINITIONS)]
+    return found
+
+
+def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Definition:
+    return Definition(node.name, node.lineno, node.end_lineno or node.lineno, bool(node.decorator_list))
+
+
+def _is_plain(base: ast.expr) -> bool:
+    return isinstance(base, (ast.Name, ast.Attribute)) and ast.unparse(base) in _PLAIN
+
+
+def is_unnamed(view: View, known: list[Definition], line: int) -> bool:
     """Does a line stand in a function, class or method that no other line of the project's texts names? What is
     imported is meant to be used: a script may be called by hand, and what stands alone is to be read.
     """
-    around = [part for part in _definitions(tree, line) if not _FOUND_BY_NAME.fullmatch(part.name)]
-    if not around or not view.is_imported():
+    around = [part for part in known if part.first <= line <= part.last]
+    nameable = [part for part in around if not _FOUND_BY_NAME.fullmatch(part.name)]
+    if not nameable or any(part.is_taken for part in around) or not view.is_imported():
         return False
     asked = _asked_for_by_name(view)
     folder, file = os.path.split(view.path)
     homes = {"self", "__name__]", os.path.basename(folder), file.removesuffix(".py")}
-    return asked is not None and homes.isdisjoint(asked) and any(_says_nobody(view, part) for part in around)
-
-
-def _definitions(tree: ast.Module, line: int) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """The one at the top of a file around a line, and in a plain class its method; none that a decorator takes."""
-    found = _around(tree.body, line)
-    if found and isinstance(found[0], ast.ClassDef) and _is_plain(found[0]):
-        found += _around(found[0].body, line)
-    return [] if any(part.decorator_list for part in found) else found
-
-
-def _around(body: list[ast.stmt], line: int) -> list:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return [part for part in body if isinstance(part, kinds) and part.lineno <= line <= (part.end_lineno or 0)]
-
-
-def _is_plain(node: ast.ClassDef) -> bool:
-    """Has it no base that may call its methods, but `nn.Module`?"""
-    return all(ast.unparse(base) in ("object", "nn.Module", "torch.nn.Module", "Module") for base in node.bases)
+    return asked is not None and homes.isdisjoint(asked) and any(_says_nobody(view, part) for part in nameable)
 
 
 def _asked_for_by_name(view: View) -> set[str] | None:
@@ -67,10 +81,10 @@ def _asked_for_by_name(view: View) -> set[str] | None:
     return {name.rpartition(b".")[2].decode() for text in texts for name in _BY_A_NAME.findall(text)}
 
 
-def _says_nobody(view: View, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+def _says_nobody(view: View, node: Definition) -> bool:
     """Does its name stand nowhere but where things are so called, in itself and in comments?"""
     name = node.name.encode()
-    own = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    own = range(node.first, node.last + 1)
     pattern = re.compile(rb"\b" + name + rb"\b")
     defined = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")
     for path in view.naming(node.name):
