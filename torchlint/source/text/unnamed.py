@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from torchlint.project import View
+from torchlint.source.text.index import last_word
 
 _MOST = 1000  # programs
 # Whose parts anybody may call:
@@ -19,7 +20,6 @@ _TAKERS = ("globals", "locals", "eval", "__import__", "import_module", "__dict__
 _BY_ANY_NAME = re.compile(rb"(?<![.\w])(?:globals\(\)|locals\(\)|eval\(|__import__\()|\bimport_module\(|__dict__\[")
 _BY_A_NAME = re.compile(rb"\bgetattr\([ \t\n]*([\w.\[\]]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_PLAIN = ("object", "Module", "nn.Module", "torch.nn.Module")
 _FOUND_BY_NAME = re.compile(r"_.*|main|test.*|.*[tT]est|forward|extra_repr")  # by Python, torch or pytest
 
 
@@ -48,7 +48,7 @@ def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> 
 
 
 def _is_plain(base: ast.expr) -> bool:
-    return isinstance(base, (ast.Name, ast.Attribute)) and ast.unparse(base) in _PLAIN
+    return last_word(base) in ("object", "Module")
 
 
 def is_unnamed(view: View, known: list[Definition], line: int) -> bool:
