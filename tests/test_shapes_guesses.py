@@ -453,3 +453,43 @@ def test_a_function_of_the_program_gets_all_rows(tmp_path):
     """
     assert len(faults(tmp_path, program)) == 1
     assert faults(tmp_path, program.replace("301", "300")) == []
+
+
+RESIDUAL = """
+    class Residual(nn.Module):
+        def __init__(self, planes, wide):
+            super().__init__()
+            self.blocks = {blocks}
+            self.shortcut = nn.Conv2d(planes, wide, 1)
+
+        def forward(self, x):
+            return self.blocks(x) + self.shortcut(x)  # !
+
+    print(Residual(32, 64))
+
+    class Basic(Residual):
+        def __init__(self, planes, wide):
+            super().__init__(planes, wide)
+            self.{filled} = nn.Conv2d(planes, wide, 3, padding=1)
+"""
+
+
+@pytest.mark.parametrize(
+    "blocks, filled, found",
+    [("nn.Identity()", "blocks", 0), ("nn.Identity()", "other", 1), ("nn.Conv2d(planes, planes, 1)", "blocks", 1)],
+)
+def test_what_derived_classes_fill_is_not_judged_while_it_is_empty(tmp_path, blocks, filled, found):
+    assert len(faults(tmp_path, RESIDUAL.format(blocks=blocks, filled=filled))) == found
+
+
+def test_no_process_runs_nothing(tmp_path):
+    program = """
+        import torch.multiprocessing as mp
+
+        def run(rank, many):
+            return torch.zeros(8).chunk(many){end}
+
+        mp.spawn(run, args=({many},), nprocs={many})
+    """
+    assert faults(tmp_path, program.format(many=0, end="")) == []
+    assert faults(tmp_path, program.format(many=2, end="[2]  # !")) == ["return torch.zeros(8).chunk(many)[2]  # !"]

@@ -78,6 +78,7 @@ class Job:
         return cls(path, settings, project, rules, hints, strict, changed)
 
 
+_OF_FILES = ("TL000", "TL001")  # of a whole file: no comment explains them
 _NOT_LINTED = "not linted, as it is {} syntax"
 
 
@@ -144,6 +145,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
     findings = _harmless_if_unnamed(_among_files(findings, job, text, view), outline, view)
+    findings = _expected_if_announced(findings, text)
     remarks = settings.asked_for(rules)
     findings = [
         f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
@@ -325,6 +327,19 @@ def _harmless_if_unnamed(findings: list[Finding], outline: list, view: View) -> 
     return [
         msgspec.structs.replace(f, severity="info")
         if f.severity == "warning" and not f.code.startswith("TL8") and is_unnamed(view, outline, f.span.line)
+        else f
+        for f in findings
+    ]
+
+
+def _expected_if_announced(findings: list[Finding], text: str) -> list[Finding]:
+    """What a comment beside it says to fail, is to be seen to fail: a remark."""
+    from torchlint.source.text.announced import is_announced
+
+    lines = text.splitlines() if findings else []
+    return [
+        msgspec.structs.replace(f, severity="info")
+        if f.severity in ("warning", "error") and f.code not in _OF_FILES and is_announced(lines, _lines(f))
         else f
         for f in findings
     ]

@@ -45,8 +45,10 @@ def _process(machine, group=None, target=None, name=None, args=(), kwargs=None, 
     return Process(target, args, kwargs or {})
 
 
-def _spawn(machine, function, args=(), *_, **__):
-    """`spawn(run, args=(…), nprocs=8)`: each process gets its number first."""
+def _spawn(machine, function, args=(), nprocs=1, *_, **__):
+    """`spawn(run, args=(…), nprocs=8)`: each process gets its number first. Of none, nothing is run."""
+    if type(nprocs) is int and nprocs < 1:
+        return None
     if type(args) not in (tuple, list):
         return Unknown("what processes are given")
     try:

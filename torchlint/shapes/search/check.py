@@ -42,6 +42,7 @@ from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.moved_modules import goes_on_when_moved
 from torchlint.shapes.search.only_names import brings_only_names
+from torchlint.shapes.search.placeholders import is_completed_by_others
 from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.taken_arguments import signature_of
 from torchlint.shapes.search.tried import cured
@@ -348,7 +349,8 @@ class _Run:
                 found = sum(k not in machine.instances for k in kinds) < missing
                 idle, vain = (0, 0) if found else (idle + 1, vain + before - machine.left)
         share = max(FAIR_STEPS, 2 * machine.left // max(1, len(kinds)))
-        later = [kind for kind in reversed(kinds) if not self.counted(machine, kind, callers, share)]
+        whole = [kind for kind in reversed(kinds) if not is_completed_by_others(kind)]
+        later = [kind for kind in whole if not self.counted(machine, kind, callers, share)]
         for kind in later if share < CLASS_STEPS else ():
             self.counted(machine, kind, callers, BUILT_STEPS)
         for node in functions:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from torchlint.finding import Edit, Finding, Fix, ForwardHint, Hint, Note, Span
 from torchlint.reading import SOURCE
+from torchlint.source.text.announced import ANNOUNCED
 from torchlint.source.text.magics import is_for_readers, is_foreign, mask
 from torchlint.source.text.notebook_json import Cell, NotebookError, NotebookText, read, read_source, rewrite
 from torchlint.source.text.parse import needed_by, reason
@@ -20,14 +21,6 @@ from torchlint.syntax import syntax_tree
 
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
 
-# How authors announce an error, in the text before a cell or in a comment of it.
-_ANNOUNCED = re.compile(
-    r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|not work"
-    r"|(give( us| you)?|cause|produce|lead to|result in|return) an? (\w+ )?(error|exception))"
-    r"|\b(raises|throws|gives( us)?|produces|causes|results in|leads to) an? (\w+ )?(error|exception)\b|\b(doesn't|does"
-    r" not|won't|will not|cannot) work\b",
-    re.I,
-)
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
 _SET = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.M)
 _GAP = re.compile(  # left for whoever does the exercise
@@ -265,10 +258,10 @@ def _failing(cells: list[Cell]) -> set[int]:
         text = cell.source.text
         if cell.kind == "code":
             comments = _COMMENT.findall(text)
-            said = text.lstrip().startswith("%%expect_exception") or any(map(_ANNOUNCED.search, comments))
+            said = text.lstrip().startswith("%%expect_exception") or any(map(ANNOUNCED.search, comments))
             if cell.failed or announced or said or any(map(_GAP.search, comments)):
                 found.add(number)
-        announced = cell.kind == "markdown" and _ANNOUNCED.search(text) is not None
+        announced = cell.kind == "markdown" and ANNOUNCED.search(text) is not None
     return found
 
 

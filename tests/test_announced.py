@@ -1,0 +1,41 @@
+"""What a comment beside it says to fail is shown on purpose: a remark."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.linter import Job, lint
+
+ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+LOSS = "import torch\nfrom torch.nn import functional as F\n\n\ndef loss(x, y):\n{}"
+CALL = "return F.cross_entropy(F.softmax(x, dim=1), y)"
+
+
+def severities(body: str, tmp_path) -> list[str]:
+    found = lint(LOSS.format(body), Job.of(tmp_path / "lesson.py", ALL)).findings
+    return [f.severity for f in found if f.code == "TL101"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"    # fails\n    {CALL}\n",
+        f"    # This does not work:\n    # a softmax too many.\n    {CALL}\n",
+        f"    {CALL}  # raises an error\n",
+        f"    {CALL}  # will fail\n",
+    ],
+)
+def test_an_announced_failure_is_a_remark(body, tmp_path):
+    assert severities(body, tmp_path) == ["info"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"    # the loss\n    {CALL}\n",
+        f"    # fails\n    x = x + 1\n    {CALL}\n",
+        f"    # fails for empty batches only, see the tests\n    {CALL}\n",
+        f"    {CALL}  # error of the model\n",
+    ],
+)
+def test_other_comments_change_nothing(body, tmp_path):
+    assert severities(body, tmp_path) == ["warning"]
