@@ -1,9 +1,12 @@
 """What a comment beside it says to fail is shown on purpose: a remark."""
 
+import time
+
 import pytest
 
 from torchlint.config import Selection, Settings
 from torchlint.linter import Job, lint
+from torchlint.source.text.announced import is_announced
 
 ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
 LOSS = "import torch\nfrom torch.nn import functional as F\n\n\ndef loss(x, y):\n{}"
@@ -39,3 +42,10 @@ def test_an_announced_failure_is_a_remark(body, tmp_path):
 )
 def test_other_comments_change_nothing(body, tmp_path):
     assert severities(body, tmp_path) == ["warning"]
+
+
+@pytest.mark.parametrize("comment", ["#" * 200_000 + "a", "fails" + "#" * 200_000 + "a", "# fails " * 30_000 + "a"])
+def test_a_long_line_of_hashes_takes_no_time(comment):
+    started = time.process_time()
+    assert not is_announced([f"x = 1  # {comment}"], [1])
+    assert time.process_time() - started < 1

@@ -135,3 +135,9 @@ def test_who_imports_a_file_of_that_name_beside_it_means_that_one(tree):
     view = Project(folder).view(str(folder / "second/model.py"))
     users = view.users(str(folder / "second/model.py"), "Net")
     assert [os.path.relpath(path, folder) for path in users] == ["above.py", "first/other.py", "second/train.py"]
+
+
+def test_bases_are_found_behind_comments_and_type_parameters(tmp_path):
+    (tmp_path / "a.py").write_text("class A(\n    Mixin,  # note: first\n    Net,\n):\n    pass\n")
+    (tmp_path / "b.py").write_text("class B[T](Net):\n    pass\n")
+    assert Project(tmp_path).deriving("Net") == [str(tmp_path / "a.py"), str(tmp_path / "b.py")]

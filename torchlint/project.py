@@ -47,7 +47,7 @@ _MOST_DOCUMENTS, _MOST_OF_DOCUMENTS = 400, 32 << 20  # in a folder, and bytes of
 _MOST_MENTIONS = 50
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
-_BASES = re.compile(rb"\n[ \t]*class[ \t]+\w+[ \t]*\(([^:]*)")
+_BASES = re.compile(rb"\n[ \t]*class[ \t]+\w+[ \t]*(?:\[[^\]\n]*\][ \t]*)?\(([^:#]*(?:#[^\n]*\n[^:#]*)*)")
 _STATEMENTS = (_IMPORT, _BASES)
 _Stated = tuple[set[bytes], ...]  # the words in the statements of each kind
 _WORD = re.compile(rb"\w+")

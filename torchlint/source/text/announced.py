@@ -14,7 +14,9 @@ ANNOUNCED = re.compile(
     re.I,
 )
 _BESIDE = re.compile(  # what is said of the line below or of its own, in few words
-    r"#+\s*(fails?|crash(es)?|error|raises|wrong)\W*$|\btensors? (at|on) different devices can ?(not|'t)\b", re.I
+    r"(?<!#)#+\s*(fails?|crash(es)?|error|raises|wrong)\W*$"
+    r"|\btensors? (at|on) different devices can ?(not|'t)\b",
+    re.I,
 )
 
 
