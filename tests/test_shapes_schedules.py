@@ -99,3 +99,19 @@ def test_steps_in_some_rounds_of_a_loop_are_counted(tmp_path, loop, test, total,
     found = said(tmp_path, text.replace(TOTAL, total))
     assert found == [f"the schedule is made for {most} steps, and its loops make at least {steps}"]
     assert not said(tmp_path, text.replace(TOTAL, f"total_steps={steps}"))
+
+
+@pytest.mark.parametrize(
+    "before, test",
+    [
+        ("left = max(0, 5 - number)", "left % 5 != 0"),
+        ("left = min(number, 3)", "left % 2 == 1"),
+        ("pass", "number * number % 3 == 1"),
+        ("pass", "max(0, 5 - number) % 5 != 0"),
+    ],
+)
+def test_what_grows_in_the_first_rounds_only_is_not_foretold(tmp_path, before, test):
+    text = PROGRAM.replace(
+        "        schedule.step()", f"        {before}\n        if {test}:\n            schedule.step()"
+    )
+    assert not said(tmp_path, text.replace(TOTAL, "total_steps=13"))

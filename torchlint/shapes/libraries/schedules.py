@@ -7,6 +7,7 @@ in functions that are called right in them; or behind a test of what a loop coun
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Any
 
 from torch.optim.lr_scheduler import OneCycleLR
@@ -133,11 +134,16 @@ def _is_whole(around: list[ast.stmt]) -> bool:
     """Whether the loops and functions around a statement run to their ends; a function may return at its end."""
     for one in around:
         if isinstance(one, (ast.For, ast.FunctionDef)):
-            leaving = [node for node in ast.walk(one) if isinstance(node, _LEAVING)]
+            leaving = _leaving(one)
             at_end = one.body[-1] if isinstance(one, ast.FunctionDef) else None
             if any(node is not at_end for node in leaving) or getattr(one, "orelse", ()):
                 return False
     return True
+
+
+@lru_cache(256)
+def _leaving(node: ast.For | ast.FunctionDef) -> list[ast.AST]:
+    return [inner for inner in ast.walk(node) if isinstance(inner, _LEAVING)]
 
 
 def _chosen_by(around: list[ast.stmt]) -> list[Test] | None:
@@ -148,10 +154,59 @@ def _chosen_by(around: list[ast.stmt]) -> list[Test] | None:
         if isinstance(one, _AROUND) or isinstance(one, ast.If) and _is_settled(one.test, loops):
             continue
         is_last = position == len(around) - 2 and isinstance(one, ast.If) and around[-1] in one.body
-        if not is_last or not isinstance(around[position - 1], ast.For) or not position:
+        loop = around[position - 1] if position else None
+        if not is_last or not isinstance(loop, ast.For) or not _is_counted(loop, one.test):
             return None
-        found.append((around[position - 1], one.test))
+        found.append((loop, one.test))
     return found
+
+
+@lru_cache(256)
+def _is_counted(loop: ast.For, test: ast.expr) -> bool:
+    """Whether what a test compares grows by as much in every round: `(i + 1) % 4`, but no `i * i` and no `min(i, 3)`,
+    which do so only in the first.
+    """
+    moving, changed = set(map(_name, walk(loop.target))) - {""}, set()
+    for node in walk(*loop.body):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            changed.add(node.id)
+    for one in loop.body:
+        if isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add) and isinstance(one.value, ast.Constant):
+            stores = [n for n in walk(*loop.body) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+            if sum(n.id == _name(one.target) for n in stores) == 1:
+                changed.discard(_name(one.target))
+                moving.add(_name(one.target))
+    return changed.isdisjoint(map(_name, walk(test))) and _is_even(test, moving)
+
+
+def _is_even(node: ast.expr, moving: set[str]) -> bool:
+    match node:
+        case ast.BoolOp(values=parts):
+            return all(_is_even(part, moving) for part in parts)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _is_even(inner, moving)
+        case ast.Compare(left=left, comparators=rest):
+            return all(_is_even(part, moving) for part in (left, *rest))
+        case ast.BinOp(op=ast.Mod(), left=left, right=right):
+            return _grows(left, moving) and _stays(right, moving)
+    return _grows(node, moving)
+
+
+def _grows(node: ast.expr, moving: set[str]) -> bool:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+        is_product = isinstance(node.op, ast.Mult)
+        if is_product and not _stays(node.left, moving) and not _stays(node.right, moving):
+            return False
+        return _grows(node.left, moving) and _grows(node.right, moving)
+    return isinstance(node, ast.Name) or _stays(node, moving)
+
+
+def _stays(node: ast.expr, moving: set[str]) -> bool:
+    return moving.isdisjoint(map(_name, walk(node)))
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_settled(test: ast.expr, loops: list[ast.For]) -> bool:
