@@ -6,8 +6,11 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame, Question
+from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.wild import is_truth
 
 Evaluate = Callable[[Frame], Any]
@@ -21,14 +24,16 @@ def conjunction(parts: Sequence[Operand]) -> Evaluate:
         first, truths = None, True
         for at, (part, place, key) in enumerate(parts, 1):
             value = part(frame)
-            if at == len(parts) and first is None:
-                return value  # which is not asked whether it is true
+            if at == len(parts) and (first is None or isinstance(value, (torch.Tensor, Array))):
+                break  # it is not asked whether it is true, and several numbers would not say
             truths = truths and is_truth(value)
             if type(value) is Unknown:
                 first = value if first is None else first  # a later operand may still decide: `unknown and False`
             elif not frame.machine.truth(value, place, key):
                 return value
-        return first if truths else _anything(first)
+        if first is None:
+            return value
+        return first if truths and is_truth(value) else _anything(first)
 
     return compute
 

@@ -35,8 +35,13 @@ def any_item(machine: Any, items: Any, key: Any) -> Any:
     if is_place and len(items) <= MOST and id(items) not in machine.lent:
         machine.budget.spend(len(items) >> 2)
         found = _common(machine, [item for item in items if item is not REST], _DEPTH)
-        if type(found) is not Unknown or found.known is not None:
-            return found
+        if type(found) in machine.codes:
+            machine.lend([item for item in items if item is not REST])  # what is set of one may be set of any
+        for one in items if type(found) in (list, dict) else ():
+            if type(one) is type(found):
+                machine.changes.loosen(one)
+        if type(found) not in (list, dict) and (type(found) is not Unknown or found.known is not None):
+            return found  # what is put into a list or dict would be in none of them
     item = one_of(items, _ANYWHERE)
     item.known = wild.kind_among(items)
     return item
