@@ -91,8 +91,10 @@ def _says_nobody(view: View, node: Definition) -> bool:
         data = view.project.bytes(path) or b""
         if not path.endswith(".py"):
             return False
-        for number, text in enumerate(data.split(b"\n"), 1):
-            if pattern.search(text.partition(b"#")[0]) and not defined.match(text):
-                if path != view.path or number not in own:
+        for match in pattern.finditer(data):  # few lines have it: no other is looked at
+            start = data.rfind(b"\n", 0, match.start()) + 1
+            text = data[start : match.end()]
+            if b"#" not in text and not defined.match(text):
+                if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
                     return False
     return True
