@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from torchlint.project import View
@@ -75,10 +76,19 @@ def _asked_for_by_name(view: View) -> set[str] | None:
     if len(view.project.files()) > _MOST or view.project.documents() is None:
         return None
     programs = {path: None for word in _TAKERS for path in view.naming(word) if path.endswith(".py")}
-    texts = [view.project.bytes(path) or b"" for path in programs]
-    if any(map(_BY_ANY_NAME.search, texts)):
-        return None
-    return {name.rpartition(b".")[2].decode() for text in texts for name in _BY_A_NAME.findall(text)}
+    known = view.project.closures
+    if "asked for by name" not in known:
+        known["asked for by name"] = _asked(view.project.bytes(path) or b"" for path in programs)
+    return known["asked for by name"]
+
+
+def _asked(programs: Iterable[bytes]) -> set[str] | None:
+    found = set()
+    for text in programs:
+        if _BY_ANY_NAME.search(text):
+            return None
+        found.update(name.rpartition(b".")[2].decode() for name in _BY_A_NAME.findall(text))
+    return found
 
 
 def _says_nobody(view: View, node: Definition) -> bool:
