@@ -7,8 +7,6 @@ import ast
 from torchlint.shapes.language.functions import closure_of
 from torchlint.shapes.language.walking import last_word, walk
 
-_EMPTY = ("Identity", "Sequential", "ModuleList")
-
 
 def is_completed_by_others(kind: type) -> bool:
     """`self.blocks = nn.Identity()`, for which each derived class has its own: nothing follows from its own forward."""
@@ -32,5 +30,5 @@ def _set_by(kind: type) -> list[tuple[str, ast.expr]]:
 
 def _is_empty(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
-        return not value.args and last_word(value.func) in _EMPTY
+        return not value.args and last_word(value.func) in ("Identity", "Sequential", "ModuleList")
     return isinstance(value, ast.Constant) and value.value in (None, ...)
