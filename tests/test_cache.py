@@ -55,6 +55,17 @@ def test_a_file_that_was_touched_but_says_the_same_stays_cached(old):
     assert cached()[0] == 1
 
 
+def test_a_manual_answers_no_question_about_programs(old):
+    """Only who names a definition is asked of it, and there is none that is found to be wrong."""
+    root = old({"train.py": "import torch\n\n\ndef fit(loss):\n    loss.backward()\n", "main.py": "import train\n"})
+    (root / "README.md").write_text("x\n")
+    cached()
+    (root / "README.md").write_text("import train, then train.fit(loss)\n")
+    assert cached() == (2, [])
+    (root / "main.py").write_text("import train\ntrain.fit(loss)\n")
+    assert cached() == (0, [])
+
+
 def test_a_change_right_after_a_run_is_seen(tree):
     root = tree({"a.py": BAD})
     for text in (BAD, BAD.replace("softmax(", "sigmoid("), BAD):

@@ -42,6 +42,7 @@ def test_what_nothing_names_is_a_remark(tree):
         {"README.md": "Call `sharp_loss` or `plain_step`.\n"},
         {"settings/base.yaml": "loss: sharp_loss\nstep: plain_step\n"},
         {"names.py": 'KNOWN = ["sharp_loss", "plain_step"]\n'},
+        {"names.py": 'KNOWN = "# sharp_loss plain_step"\n'},
         {"choose.py": "import loss\nchosen = getattr(loss, name)\n"},
         {"choose.py": "from loss import *\nchosen = globals()[name]\n"},
         {"loss.py": LOSS.replace("\n\n\ndef", "\n\n\n@register\ndef").replace("class", "@register\nclass")},
@@ -49,7 +50,7 @@ def test_what_nothing_names_is_a_remark(tree):
         {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"},
         {"pyproject.toml": '[project]\nname = "losses"\n'},
     ],
-    ids="calls notebook manual settings text getattr globals decorator hooks setup project".split(),
+    ids="calls notebook manual settings text hash getattr globals decorator hooks setup project".split(),
 )
 def test_what_anything_may_name_is_a_finding(tree, more):
     tree(PROGRAM | more)

@@ -26,13 +26,14 @@ from torchlint.printable import UNPRINTABLE
 from torchlint.project import MISSING, SETTINGS_FILES, SETTINGS_KINDS, Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
-MENTIONS = "mentions "
+MENTIONS, NAMES = "mentions ", "names "  # questions about a word: in programs, and in the texts beside them, too
 NOTHING = Raw(b"\x90")  # no findings
 
 
 class Entry(Struct, array_like=True):
     """What linting one file said; without a digest it is not kept. `findings` is a list of Finding, `consulted` holds
-    paths, digests and questions ("mentions WORD", "settings files"); both stay encoded until somebody wants to know."""
+    paths, digests and questions ("mentions WORD", "names WORD", "settings files"); both stay encoded until somebody
+    wants to know."""
 
     digest: str
     findings: Raw
@@ -97,7 +98,7 @@ class Cache:
             self._dirty = True
             seen = {path: entry.digest, **msgspec.msgpack.decode(entry.consulted, type=dict[str, str])}
             for place, what in seen.items():
-                if place.startswith(MENTIONS) or place == SETTINGS_FILES:
+                if place.startswith((MENTIONS, NAMES)) or place == SETTINGS_FILES:
                     asks_around = True
                 elif what == MISSING:
                     folder, name = os.path.split(place)
@@ -171,10 +172,8 @@ class Cache:
     def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
         """The folders of a project with their times, and the files that a program may ask for all of."""
         project = Project(root)
-        folders, files = (
-            {},
-            [*project.files(), *dict.fromkeys((*project.settings_files(), *(project.documents() or ())))],
-        )
+        others = dict.fromkeys((*project.settings_files(), *(project.documents() or ())))
+        folders, files = {}, [*project.files(), *others]
         for folder, _ in folders_below(root):
             changed = _time(folder)
             folders[folder] = changed if changed < self._young else -1
@@ -208,7 +207,8 @@ def _drop(part: CachePart, changed: set[str]) -> None:
     """Removes the entries that were judged by something that changed."""
     texts = {path: read(path) or b"" for path in changed}
     has_settings = any(path.endswith(SETTINGS_KINDS) for path in changed)
-    mentioned: dict[str, set[str]] = {}  # word: changed files that have it
+    programs = {path: text for path, text in texts.items() if path.endswith(".py")}
+    mentioned: dict[str, bool] = {}  # by a changed text that is asked
     for path, entry in list(part.entries.items()):
         consulted = _decoded(entry.consulted, dict[str, str])
         asks_all = has_settings and consulted is not None and SETTINGS_FILES in consulted
@@ -216,12 +216,13 @@ def _drop(part: CachePart, changed: set[str]) -> None:
             del part.entries[path]
             continue
         for question in consulted:
-            if question.startswith(MENTIONS):
-                word = question[len(MENTIONS) :]
-                if word not in mentioned:
+            if question.startswith((MENTIONS, NAMES)):
+                if question not in mentioned:
+                    _, _, word = question.partition(" ")
                     has = re.compile(rb"\b" + re.escape(word.encode()) + rb"\b").search
-                    mentioned[word] = {name for name, text in texts.items() if has(text)}
-                if mentioned[word]:
+                    asked = programs if question.startswith(MENTIONS) else texts
+                    mentioned[question] = any(map(has, asked.values()))
+                if mentioned[question]:
                     del part.entries[path]
                     break
 

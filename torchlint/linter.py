@@ -334,12 +334,12 @@ def _harmless_if_unnamed(findings: list[Finding], outline: list, view: View) -> 
 
 def _expected_if_announced(findings: list[Finding], text: str) -> list[Finding]:
     """What a comment beside it says to fail, is to be seen to fail: a remark."""
-    from torchlint.source.text.announced import is_announced
+    from torchlint.source.text.announced import Comments
 
-    lines = text.splitlines() if findings else []
+    comments = Comments(text if findings else "")
     return [
         msgspec.structs.replace(f, severity="info")
-        if f.severity in ("warning", "error") and f.code not in _OF_FILES and is_announced(lines, _lines(f))
+        if f.severity in ("warning", "error") and f.code not in _OF_FILES and comments.announce(_lines(f))
         else f
         for f in findings
     ]

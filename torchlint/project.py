@@ -366,6 +366,12 @@ def read(path: str) -> bytes | None:
         return None
 
 
+def _imported_as(path: str) -> str:
+    """The last word by which a file is imported."""
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
+
+
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
@@ -424,7 +430,7 @@ class View:
 
     def naming(self, word: str) -> list[str]:
         """The programs of the project in which a word stands, and the texts that may say what of them is run."""
-        self.consulted[f"mentions {word}"] = ""
+        self.consulted[f"names {word}"] = ""
         known = self.project.closures
         if ("naming", word) not in known:
             known["naming", word] = [
@@ -436,8 +442,7 @@ class View:
 
     def is_imported(self) -> bool:
         """Does another file of the project seem to import this one?"""
-        folder, file = os.path.split(self.path)
-        own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
+        own = _imported_as(self.path)
         self.consulted[f"mentions {own}"] = ""
         return any(path != self.path for path in self.project.importing(own))
 
@@ -456,8 +461,7 @@ class View:
         """Those that mention a name of the file at `path`, and import that file, or something so called from
         elsewhere.
         """
-        folder, file = os.path.split(path)
-        own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
+        own = _imported_as(path)
         importing = sorted({*self.project.importing(own), *self.project.importing(name)})
         said = self.project.saying(name, importing)
         return self._told(name, (user for user in said if not self._means_another(user, own, path)), path)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
+from torchlint.columns import lines_with_ends
+
+_MOST = 10  # lines of a comment
 # In the text before a cell of a notebook, or in a comment.
 ANNOUNCED = re.compile(
     r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|not work"
@@ -20,24 +23,26 @@ _BESIDE = re.compile(  # what is said of the line below or of its own, in few wo
 )
 
 
-def is_announced(lines: Sequence[str], numbers: Iterable[int]) -> bool:
-    """Does a comment at the end of one of some lines (from 1), or right above it, say that it fails?"""
-    return any(map(_says_so, (comment for number in numbers for comment in _comments(lines, number))))
+class Comments:
+    """Those of a text."""
+
+    def __init__(self, text: str):
+        self.lines = lines_with_ends(text)
+
+    def announce(self, numbers: Iterable[int]) -> bool:
+        """Does one at the end of one of some lines (from 1), or right above it, say that it fails?"""
+        return any(_says_so(comment) for number in numbers for comment in self.beside(number))
+
+    def beside(self, number: int) -> Iterator[str]:
+        """What is said at the end of a line, and in the lines above that say nothing else."""
+        if 0 < number <= len(self.lines) and "#" in self.lines[number - 1]:
+            yield "#" + self.lines[number - 1].partition("#")[2].rstrip()
+        for above in range(number - 1, max(0, number - _MOST), -1):
+            line = self.lines[above - 1].strip() if above <= len(self.lines) else ""
+            if not line.startswith("#"):
+                return
+            yield line
 
 
 def _says_so(comment: str) -> bool:
     return (ANNOUNCED.search(comment) or _BESIDE.search(comment)) is not None
-
-
-def _comments(lines: Sequence[str], number: int) -> Iterable[str]:
-    """What is said at the end of a line, and in the lines above that say nothing else."""
-    if 0 < number <= len(lines) and "#" in lines[number - 1]:
-        yield "#" + lines[number - 1].partition("#")[2]
-    for above in range(number - 1, max(0, number - _MOST), -1):
-        line = lines[above - 1].strip() if above <= len(lines) else ""
-        if not line.startswith("#"):
-            return
-        yield line
-
-
-_MOST = 10  # lines of a comment

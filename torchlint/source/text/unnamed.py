@@ -104,7 +104,13 @@ def _says_nobody(view: View, node: Definition) -> bool:
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
-            if b"#" not in text and not defined.match(text):
+            if not _is_comment(text) and not defined.match(text):
                 if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
                     return False
     return True
+
+
+def _is_comment(beginning: bytes) -> bool:
+    """Has a comment begun in a line, and no string that holds the hash?"""
+    before, has_hash, _ = beginning.partition(b"#")
+    return bool(has_hash) and not (before.count(b'"') % 2 or before.count(b"'") % 2)
