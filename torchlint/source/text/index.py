@@ -508,9 +508,9 @@ def ancestors(node: ast.AST) -> Iterator[ast.AST]:
         node = node.up
 
 
-def enclosing_function(node: ast.AST) -> FunctionNode | None:
-    """The function or lambda in whose body a node stands."""
-    return _handed_down(node, "inside", _function_around)
+def enclosing_function(node: ast.AST | None) -> FunctionNode | None:
+    """The function or lambda in whose body a node stands; what is unknown stands in none."""
+    return None if node is None else _handed_down(node, "inside", _function_around)
 
 
 def _function_around(child: ast.AST, parent: ast.AST) -> Any:
