@@ -102,6 +102,28 @@ for epoch in range(9):
     net(torch.randn(4, 8)).sum().backward()
     optimizer.step()
 ```
+
+The result may be the slope of what a layer gives, as of an energy:
+
+```python good
+class Force(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Sequential(nn.Linear(2, 8), nn.Softplus(), nn.Linear(8, 1))
+
+    def forward(self, position):
+        position = position.detach().requires_grad_()
+        (slope,) = torch.autograd.grad(self.energy(position).sum(), position, create_graph=True)
+        return -slope
+
+
+field = Force()
+optimizer = torch.optim.Adam(field.parameters())
+for _ in range(3):
+    optimizer.zero_grad()
+    F.mse_loss(field(torch.randn(4, 2)), torch.randn(4, 2)).backward()
+    optimizer.step()
+```
 """
 
 from torchlint import on_error

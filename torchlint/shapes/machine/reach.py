@@ -23,6 +23,7 @@ from torchlint.shapes.tensors import device_tags
 LOOKS = 3  # forwards of one model that are looked at
 NODES = 20_000  # of one graph
 _PARTS = 2_000  # values that a forward gives
+# What is taken off a graph; a slope (`torch.autograd.grad`) hangs on all layers behind it, whatever the graph says.
 _CUTS = frozenset({torch.Tensor.detach, torch.Tensor.detach_, torch.detach, torch.Tensor.data.__get__})
 _PHASES = re.compile(r"epoch|step|iter|warm|stage|phase|progress|alpha|level|depth|count|pretrain", re.IGNORECASE)
 
@@ -94,8 +95,8 @@ class Reach:
                 self._lost.setdefault(id(parameter), LostResult(ran[1], ran[2], model, parameter))
 
     def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
-        if function in _CUTS and isinstance(args[0], torch.Tensor) and args[0].requires_grad:
-            self._is_cut = True
+        is_cut = function in _CUTS and isinstance(args[0], torch.Tensor) and args[0].requires_grad
+        self._is_cut |= is_cut or function is torch.autograd.grad
 
     # A step
 
