@@ -327,7 +327,7 @@ def _act(event: Event) -> Act | None:
     if event.stores_grad:
         return Act(event, CLEAR if _is_none(event.node) else SUPPLY, None)
     node = event.node
-    word = last_word(node.func)
+    word = event.method or last_word(node.func)
     receiver = event.receiver
     given = first_argument(node, *_FIRST)
     first = event.value.at(given, ()) if given is not None else None

@@ -66,13 +66,26 @@ class Event:
     @property
     def receiver(self) -> Value | None:
         func = getattr(self.node, "func", None)
-        return self.value.at(func.value, ()) if isinstance(func, ast.Attribute) else None
+        if isinstance(func, ast.Attribute):
+            return self.value.at(func.value, ())
+        bound = self._bound(func)
+        return bound[0].receiver if len(bound) == 1 else None
 
     @property
     def method(self) -> str:
         """The word after the last dot of what is called."""
         func = getattr(self.node, "func", None)
-        return func.attr if isinstance(func, ast.Attribute) else ""
+        if isinstance(func, ast.Attribute):
+            return func.attr
+        bound = {callee.name[1:] for callee in self._bound(func)}
+        return bound.pop() if len(bound) == 1 else ""
+
+    def _bound(self, func: ast.expr | None) -> list[Callee]:
+        """The methods that a variable holds: `clear = optimizer.zero_grad; clear()`."""
+        if not isinstance(func, ast.Name) or func.at.lookup(func.id) is None:
+            return []
+        found = callees(self.value)
+        return found if all(callee.kind == "method" for callee in found) else []
 
     @property
     def helpers(self) -> list[ast.AST]:
