@@ -69,6 +69,51 @@ def test_what_nobody_imports_is_called_by_hand(tree):
     assert [severity for _, severity in said()] == ["warning", "warning"]
 
 
+LEFT = {
+    **PROGRAM,
+    "loss.py": "import torch\n",
+    "old.py": LOSS.replace("class Trainer", "from torch._six import inf\n\n\nclass Trainer"),
+    "net.py": "import torch\n",
+    "data.py": "import torch\n",
+    "main.py": "import loss, net, data\nloss.Trainer = net.Trainer\n",
+}
+UNUSED = {**LEFT, "main.py": "import loss, net, data\n"}
+
+
+def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole(tree):
+    tree(UNUSED)
+    assert said() == [(7, "info"), (15, "info")]
+    assert [f.severity for f in check(["."], ALL).findings if f.code == "TL802"] == ["info"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        LEFT,
+        {"main.py": "import loss, net\n"},
+        {"old.py": UNUSED["old.py"] + "\n\nif __name__ == '__main__':\n    Trainer()\n"},
+        {"old.py": UNUSED["old.py"] + "\n\nregister(Trainer)\n"},
+        {"old.py": UNUSED["old.py"].replace("class Trainer", "@register\nclass Trainer")},
+        {"old.py": UNUSED["old.py"].replace("sharp_loss", "test_loss")},
+        {"README.md": "Then `import old` and call `sharp_loss`.\n"},
+        {"cog.yaml": 'predict: "old.py:Trainer"\n'},
+        {"choose.py": "import importlib\nlosses = importlib.import_module(name)\n"},
+        {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"},
+    ],
+    ids="named few script calls decorator test manual settings by-name library".split(),
+)
+def test_a_file_that_may_be_used_is_not(tree, more):
+    tree(UNUSED | more)
+    assert {severity for _, severity in said()} == {"warning"}
+
+
+def test_who_imports_it_later_is_seen_by_the_cache(tree):
+    root = tree(UNUSED)
+    assert said() == [(7, "info"), (15, "info")]
+    (root / "data.py").write_text("import old\n\nold.Trainer().plain_step(3, 4)\n")
+    assert said() == [(7, "info"), (15, "warning")]
+
+
 def test_who_names_it_later_is_seen_by_the_cache(tree):
     root = tree(PROGRAM)
     assert said() == [(7, "info"), (12, "info")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -113,7 +113,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     from torchlint.source.flow.module import World
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
-    from torchlint.source.text.unnamed import definitions
+    from torchlint.source.text.unnamed import Unnamed
 
     enabled = settings.enabled(rules)
     ignored = settings.ignored_in(path)
@@ -133,7 +133,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
-    part, outline = _part(tree, job.changed), definitions(tree)
+    part, unnamed = _part(tree, job.changed), Unnamed(view, tree)
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, part)
@@ -144,7 +144,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = _harmless_if_unnamed(_among_files(findings, job, text, view), outline, view)
+    findings = _harmless_if_unnamed(_among_files(findings, job, text, view), unnamed.has)
     findings = _expected_if_announced(findings, text)
     remarks = settings.asked_for(rules)
     findings = [
@@ -318,16 +318,12 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
     return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
 
 
-def _harmless_if_unnamed(findings: list[Finding], outline: list, view: View) -> list[Finding]:
-    """What nothing in a program names does no harm as it is: what is said of it is a remark. What torch no longer has
-    will be missed by whoever takes it up, in whatever state it is.
+def _harmless_if_unnamed(findings: list[Finding], is_unnamed: Callable[[int], bool]) -> list[Finding]:
+    """What nothing in a program names does no harm as it is: what is said of it is a remark. Who moves to another torch
+    selects TL8, and is told of all.
     """
-    from torchlint.source.text.unnamed import is_unnamed
-
     return [
-        msgspec.structs.replace(f, severity="info")
-        if f.severity == "warning" and not f.code.startswith("TL8") and is_unnamed(view, outline, f.span.line)
-        else f
+        msgspec.structs.replace(f, severity="info") if f.severity == "warning" and is_unnamed(f.span.line) else f
         for f in findings
     ]
 

@@ -440,11 +440,17 @@ class View:
             self._consult(path)
         return known["naming", word]
 
-    def is_imported(self) -> bool:
-        """Does another file of the project seem to import this one?"""
-        own = _imported_as(self.path)
+    def is_imported(self, path: str = "") -> bool:
+        """Does another file of the project seem to import this one, or the one at `path`?"""
+        path = path or self.path
+        own = _imported_as(path)
         self.consulted[f"mentions {own}"] = ""
-        return any(path != self.path for path in self.project.importing(own))
+        return any(other != path for other in self.project.importing(own))
+
+    def beside(self) -> list[str]:
+        """The other programs in its folder."""
+        folder = os.path.dirname(self.path)
+        return [path for path in self.project.files() if path != self.path and os.path.dirname(path) == folder]
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""

@@ -1,5 +1,5 @@
-"""What nothing in a program names: a function that nobody calls, an old copy of a class. What is wrong there does no
-harm until somebody takes it up.
+"""What nothing in a program names: a function that nobody calls, an old copy of a class, a file of such that nobody
+imports. What is wrong there does no harm until somebody takes it up.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ import ast
 import os
 import re
 from collections.abc import Iterable
+from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from torchlint.project import View
@@ -24,6 +26,11 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FOUND_BY_NAME = re.compile(r"_.*|main|test.*|.*[tT]est|forward|extra_repr")  # by Python, torch or pytest
 
 
+_FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
+_NEIGHBOURS = 3  # files beside one that nobody imports, which somebody does
+_MOST_NEIGHBOURS = 50  # are looked at
+
+
 class Definition(NamedTuple):
     """A function, a class or a method in its file: by its name, from line to line."""
 
@@ -33,15 +40,29 @@ class Definition(NamedTuple):
     is_taken: bool  # by a decorator
 
 
-def definitions(tree: ast.Module) -> list[Definition]:
-    """Those at the top of a file, each before the methods that it has, if no base but `nn.Module` may call these."""
-    found = []
-    for part in tree.body:
-        if isinstance(part, _DEFINITIONS):
-            found.append(_definition(part))
-            if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases)):
-                found += [_definition(inner) for inner in part.body if isinstance(inner, _DEFINITIONS)]
-    return found
+class _Outline(NamedTuple):
+    """What a file defines at its top, and the methods of it that no base but `nn.Module` may call."""
+
+    top: tuple[Definition, ...]
+    methods: tuple[Definition, ...]
+    only_defines: bool  # to run the file by hand does nothing
+
+
+def _outline(tree: ast.Module) -> _Outline:
+    """What a file defines."""
+    top = [part for part in tree.body if isinstance(part, _DEFINITIONS)]
+    plain = [part for part in top if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases))]
+    methods = [inner for part in plain for inner in part.body if isinstance(inner, _DEFINITIONS)]
+    only_defines = bool(top) and all(map(_only_binds, tree.body))
+    return _Outline(tuple(map(_definition, top)), tuple(map(_definition, methods)), only_defines)
+
+
+def _only_binds(part: ast.stmt) -> bool:
+    """A definition, an import, a constant or a text."""
+    kinds = (*_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
+    if isinstance(part, ast.Try):
+        return all(map(_only_binds, part.body))
+    return isinstance(part, kinds) or isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
 
 
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Definition:
@@ -52,18 +73,51 @@ def _is_plain(base: ast.expr) -> bool:
     return last_word(base) in ("object", "Module")
 
 
-def is_unnamed(view: View, known: list[Definition], line: int) -> bool:
-    """Does a line stand in a function, class or method that no other line of the project's texts names? What is
-    imported is meant to be used: a script may be called by hand, and what stands alone is to be read.
+class Unnamed:
+    """The lines of a file that stand in what no other line of the project's texts names. Of a file that is imported,
+    and so meant to be used, that may be a function, a class or a method; one that nobody imports has to be left over as
+    a whole.
     """
-    around = [part for part in known if part.first <= line <= part.last]
-    nameable = [part for part in around if not _FOUND_BY_NAME.fullmatch(part.name)]
-    if not nameable or any(part.is_taken for part in around) or not view.is_imported():
+
+    def __init__(self, view: View, tree: ast.Module):
+        self._view = view
+        self._known = _outline(tree)
+
+    def has(self, line: int) -> bool:
+        """Is a line among them?"""
+        if not self._view.is_imported():
+            return self._is_left_over
+        around = [part for part in (*self._known.top, *self._known.methods) if part.first <= line <= part.last]
+        nameable = [part for part in around if not _FOUND_BY_NAME.fullmatch(part.name)]
+        if not nameable or any(part.is_taken for part in around) or _may_be_asked_for(self._view):
+            return False
+        return any(_says_nobody(self._view, part) for part in nameable)
+
+    @cached_property
+    def _is_left_over(self) -> bool:
+        return _is_left_over(self._view, self._known) and not _may_be_asked_for(self._view)
+
+
+def _is_left_over(view: View, known: _Outline) -> bool:
+    """Is a file of definitions that nobody names the only one in its folder that nobody imports? A script may be called
+    by hand, and what stands alone, or beside others like it, is to be read.
+    """
+    file = os.path.basename(view.path)
+    if not known.only_defines or file in _FOUND_BY_FILE or _FOUND_BY_NAME.fullmatch(file.removesuffix(".py")):
         return False
+    if any(part.is_taken or _FOUND_BY_NAME.fullmatch(part.name) for part in known.top):
+        return False
+    if sum(map(view.is_imported, islice(view.beside(), _MOST_NEIGHBOURS))) < _NEIGHBOURS:
+        return False
+    return all(_says_nobody(view, part) for part in known.top)
+
+
+def _may_be_asked_for(view: View) -> bool:
+    """May a program take parts of the file by names that it puts together?"""
     asked = _asked_for_by_name(view)
     folder, file = os.path.split(view.path)
     homes = {"self", "__name__]", os.path.basename(folder), file.removesuffix(".py")}
-    return asked is not None and homes.isdisjoint(asked) and any(_says_nobody(view, part) for part in nameable)
+    return asked is None or not homes.isdisjoint(asked)
 
 
 def _asked_for_by_name(view: View) -> set[str] | None:
