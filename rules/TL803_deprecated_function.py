@@ -3,8 +3,8 @@
 `Variable` (tensors are variables since 0.4), `torch.cuda.amp`, `size_average=`, initialisers without an underscore,
 `torch.cholesky` and `torch.norm`, functorch, torchvision's `pretrained=`: each has a successor. The fixes keep what the
 code does; where the successor takes other arguments they are put in order. The version meant is `target-torch` of the
-configuration, else the installed torch. Of `Variable` and `torch.norm` no torch warns, only their pages say so: those are
-remarks, as is an import that nothing uses.
+configuration, else the installed torch. Of `Variable`, `torch.norm` and a few more no torch warns, only their pages
+say so: those are remarks, as is an import that nothing uses.
 
 ```python bad
 from torch.autograd import Variable
@@ -149,7 +149,7 @@ def check(file: Node):
 
 def is_quiet(name: str) -> bool:
     """Does only its page say so? No torch warns of these."""
-    return name == "torch.norm" or name == "torch.autograd.Variable"
+    return name in ("torch.norm", "torch.autograd.Variable", "torch.svd", "torch.ger") or "._utils." in name
 
 
 @on_node("Module", needs=".T")

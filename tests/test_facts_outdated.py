@@ -116,6 +116,23 @@ def test_what_is_deprecated_warns_or_says_so(row: OutdatedName) -> None:
 
 
 @of_this_torch
+def test_what_is_only_a_remark_does_not_warn() -> None:
+    rule = load_rules()["TL803"]
+    is_quiet = rule.function(rule.triggers[0]).__globals__["is_quiet"]
+    quiet = [name for name in of_torch(DEPRECATED) if is_quiet(name)]
+    assert "torch.norm" in quiet and "torch.cholesky" not in quiet
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for name in quiet:
+                given = {"torch.ger": (MATRIX[0], MATRIX[0]), "default_collate": ([MATRIX],)}
+                found(name)(*next((given[end] for end in given if name.endswith(end)), (MATRIX,)))
+    finally:
+        torch.set_warn_always(False)
+
+
+@of_this_torch
 @pytest.mark.parametrize("row", [*REMOVED, *DEPRECATED], ids=lambda row: f"{row.name}-{row.arguments}")
 def test_what_stands_there_instead_exists(row: OutdatedName) -> None:
     if row.fix:

@@ -69,6 +69,54 @@ def test_what_nobody_imports_is_called_by_hand(tree):
     assert [severity for _, severity in said()] == ["warning", "warning"]
 
 
+def test_what_is_imported_for_nobody_is_not_named(tree):
+    tree(PROGRAM | {"main.py": "import loss\nfrom loss import Trainer, sharp_loss\n"})
+    assert said()[0] == (7, "info")
+    tree(PROGRAM | {"main.py": "from loss import Trainer, sharp_loss as criterion\ncriterion(1, 2)\n"})
+    assert said()[0] == (7, "warning")
+
+
+WIDTHS = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width, out):
+        super().__init__()
+        self.conv = nn.Conv2d(width, out, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x) + x
+
+
+class Wide(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block(8, 64)
+
+    def forward(self, x):
+        return self.block(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block(8, 8)
+
+    def forward(self, x):
+        return self.block(x)
+"""
+
+
+@pytest.mark.usefixtures("without_workers")
+@pytest.mark.parametrize(("named", "severity"), [("Net", "info"), ("Wide", "error")])
+def test_what_fails_in_a_class_that_nothing_names_is_a_remark(tree, named, severity):
+    tree({"net.py": WIDTHS, "main.py": f"import net\nmodel = net.{named}()\n"})
+    everything = Settings(selections=(Selection(None, (), ("ALL",)),))
+    assert [f.severity for f in check(["."], everything).findings if f.code == "TL901"] == [severity]
+
+
 LEFT = {
     **PROGRAM,
     "loss.py": "import torch\n",

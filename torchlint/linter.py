@@ -319,13 +319,16 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
 
 
 def _harmless_if_unnamed(findings: list[Finding], is_unnamed: Callable[[int], bool]) -> list[Finding]:
-    """What nothing in a program names does no harm as it is: what is said of it is a remark. Who moves to another torch
-    selects TL8, and is told of all.
+    """What nothing in a program names does no harm as it is: what is said of it is a remark, and what fails where only
+    such code leads. Who moves to another torch selects TL8, and is told of all.
     """
-    return [
-        msgspec.structs.replace(f, severity="info") if f.severity == "warning" and is_unnamed(f.span.line) else f
-        for f in findings
-    ]
+
+    def is_harmless(finding: Finding) -> bool:
+        if finding.severity == "error" and finding.code not in _OF_FILES:
+            return any(map(is_unnamed, _lines(finding)))
+        return finding.severity == "warning" and is_unnamed(finding.span.line)
+
+    return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
 
 
 def _expected_if_announced(findings: list[Finding], text: str) -> list[Finding]:

@@ -22,6 +22,8 @@ _PACKAGED = re.compile(rb"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.
 _TAKERS = ("globals", "locals", "eval", "__import__", "import_module", "__dict__", "getattr")
 _BY_ANY_NAME = re.compile(rb"(?<![.\w])(?:globals\(\)|locals\(\)|eval\(|__import__\()|\bimport_module\(|__dict__\[")
 _BY_A_NAME = re.compile(rb"\bgetattr\([ \t\n]*([\w.\[\]]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]")
+_BRINGS = re.compile(rb"[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*\(?[\w, \t]+\Z")
+_RENAMED = re.compile(rb"[ \t]+as\b")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FOUND_BY_NAME = re.compile(r"_.*|main|test.*|.*[tT]est|forward|extra_repr")  # by Python, torch or pytest
 
@@ -146,7 +148,9 @@ def _asked(programs: Iterable[bytes]) -> set[str] | None:
 
 
 def _says_nobody(view: View, node: Definition) -> bool:
-    """Does its name stand nowhere but where things are so called, in itself and in comments?"""
+    """Does its name stand nowhere but where things are so called, in itself, in comments, and where it is brought under
+    this name for nobody?
+    """
     name = node.name.encode()
     own = range(node.first, node.last + 1)
     pattern = re.compile(rb"\b" + name + rb"\b")
@@ -158,10 +162,15 @@ def _says_nobody(view: View, node: Definition) -> bool:
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
-            if not _is_comment(text) and not defined.match(text):
+            if not _is_comment(text) and not defined.match(text) and not _is_brought(data, start, match.end()):
                 if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
                     return False
     return True
+
+
+def _is_brought(data: bytes, start: int, end: int) -> bool:
+    """Is a name one of those that an import in a line brings as they are?"""
+    return _BRINGS.match(data, start, end) is not None and _RENAMED.match(data, end) is None
 
 
 def _is_comment(beginning: bytes) -> bool:
