@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
@@ -20,6 +20,8 @@ from torchlint.source.training.sameness import identity
 _DISCOUNT = re.compile(r"gamma|discount|^γ$")
 _FACTOR = re.compile(r"\b0?\.[89]\d* \*|\* 0?\.[89]\d*\b")  # a discount that has no name
 _VALUES = re.compile(r"(^|_)(q|v|value|critic|dqn)(_|\d|$|net)|(^|_)(net|model)$")
+_LOSSES = re.compile(r"loss|criterion|mse|huber|l1|error|objective|distance")
+_DEPTH = 4  # sums of sums
 _MAX_BACKWARDS = 30  # of one file
 
 
@@ -42,8 +44,8 @@ def bootstraps(module: Module) -> Iterator[Bootstrap]:
         behind = graph(loss).nodes
         for target in list(behind.values()):
             for value, reward in _discounted(target):
-                if _network_calls(graph(reward).nodes.values()):
-                    continue  # a weighted sum of two losses
+                if _network_calls(graph(reward).nodes.values()) or not _is_aimed_at(target, behind.values()):
+                    continue  # a weighted sum of two losses; a term of an objective that needs both gradients
                 inside = graph(value).nodes
                 used = _network_calls(node for key, node in inside.items() if key in behind)
                 others = _network_calls(node for key, node in behind.items() if key not in inside)
@@ -52,6 +54,39 @@ def bootstraps(module: Module) -> Iterator[Bootstrap]:
                     if other is not None and made.module is module and id(made.node) not in seen:
                         seen.add(id(made.node))
                         yield Bootstrap(made, other)
+
+
+def _is_aimed_at(target: Value, behind: Iterable[Value]) -> bool:
+    """Does a loss measure how far something is from a target: `F.mse_loss(q, target)`, `(target - q) ** 2`?"""
+    return any(target.node in _terms(node.at(side, ()), _DEPTH) for node in behind for side in _measured(node.node))
+
+
+def _measured(node: ast.AST) -> list[ast.expr]:
+    """What a distance is measured of, or between."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        return [node.left]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [node.left] if dumped(node.left) == dumped(node.right) else []
+    if not isinstance(node, ast.Call):
+        return []
+    word = last_word(node.func)
+    if word in ("pow", "square", "abs", "norm"):
+        return [node.func.value, *node.args[:1]] if isinstance(node.func, ast.Attribute) else node.args[:1]
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return given if _LOSSES.search(word.lower()) else []
+
+
+def _terms(value: Value, depth: int) -> Iterator[ast.AST]:
+    """What something is the sum or the difference of."""
+    for origin in origins(value, SAME_NUMBERS):
+        yield origin.node
+        sides = (origin.node.left, origin.node.right) if _is_sum(origin.node) else ()
+        for side in sides if depth else ():
+            yield from _terms(origin.at(side, ()), depth - 1)
+
+
+def _is_sum(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))
 
 
 def _network_calls(nodes: Iterable[Value]) -> list[Value]:

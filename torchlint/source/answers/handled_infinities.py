@@ -31,8 +31,53 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
         or _is_only_ranked(logarithm, later)
         or _is_chosen(logarithm, unparsed(argument))
         or _is_kept_away(module, logarithm, argument)
+        or _is_tested(module, argument)
         or _is_differentiated_by(module, argument)
     )
+
+
+def _is_tested(module: Module, argument: ast.expr) -> bool:
+    """`if (p.data == 0).any(): …`: does the function ask whether the numbers are 0, or 1, where the complement is?"""
+    sides = (argument.left, argument.right) if isinstance(argument, ast.BinOp) else (argument,)
+    function = enclosing_function(argument)
+    return any(
+        _is_compared(node)
+        for root in map(_holding, sides)
+        if isinstance(root, ast.Name)
+        for node in module.index.names(root.id)
+        if enclosing_function(node) is function
+    )
+
+
+def _holding(part: ast.expr) -> ast.expr:
+    """What something is a part or a method's result of: `p` of `p.data[i, y[i]]`"""
+    while isinstance(part, (ast.Attribute, ast.Subscript, ast.Call)):
+        part = part.func if isinstance(part, ast.Call) else part.value
+    return part
+
+
+def _is_compared(node: ast.expr) -> bool:
+    """Does a test of a statement compare a tensor, and not its sizes, with a number?"""
+    while isinstance(node.up, (ast.Attribute, ast.Subscript, ast.Call)):
+        if node is getattr(node.up, "slice", None):
+            return False
+        node = node.up
+        word = node.attr if isinstance(node, ast.Attribute) else last_word(getattr(node, "func", None))
+        if word in ("size", "shape", "dim", "ndim", "numel", "len", "dtype", "device"):
+            return False
+    test = node.up
+    if not isinstance(test, ast.Compare) or not any(
+        isinstance(side, ast.Constant) or "eps" in unparsed(side).lower() for side in (test.left, *test.comparators)
+    ):
+        return False
+    inner: ast.AST = test
+    for around in ancestors(test):
+        if inner is getattr(around, "test", None):
+            return True
+        if isinstance(around, ast.stmt):
+            return False
+        inner = around
+    return False
 
 
 def _is_differentiated_by(module: Module, argument: ast.expr) -> bool:
