@@ -49,3 +49,25 @@ def test_a_long_line_of_hashes_takes_no_time(comment):
     started = time.process_time()
     assert not Comments(f"x = 1  # {comment}").announce([1])
     assert time.process_time() - started < 1
+
+
+TRIED = "import torch\n\nx = torch.zeros(3, requires_grad=True)\n{}"
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("try:\n    x += 1\nexcept RuntimeError as error:\n    print(error)\n    x = x + 1\n", "info"),
+        ("x += 1\n", "error"),
+        ("try:\n    x += 1\nexcept RuntimeError:\n    x = x + 1\n", "error"),
+        ("try:\n    x += 1\n    y = x * 2\n    y.sum().backward()\nexcept Exception as e:\n    print(e)\n", "error"),
+        (
+            "def step():\n    try:\n        x.add_(1)\n    except RuntimeError as e:\n        print(e)\n\n\nstep()\n",
+            "error",
+        ),
+    ],
+    ids="printed plain handled program function".split(),
+)
+def test_what_is_tried_to_print_its_error_is_a_remark(body, severity, tmp_path):
+    found = lint(TRIED.format(body), Job.of(tmp_path / "lesson.py", ALL)).findings
+    assert [f.severity for f in found if f.code == "TL202"] == [severity]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
@@ -145,7 +146,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
     findings = _harmless_if_unnamed(_among_files(findings, job, text, view), unnamed.has)
-    findings = _expected_if_announced(findings, text)
+    findings = _expected_if_announced(findings, text, tree)
     remarks = settings.asked_for(rules)
     findings = [
         f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
@@ -331,17 +332,19 @@ def _harmless_if_unnamed(findings: list[Finding], is_unnamed: Callable[[int], bo
     return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
 
 
-def _expected_if_announced(findings: list[Finding], text: str) -> list[Finding]:
-    """What a comment beside it says to fail, is to be seen to fail: a remark."""
-    from torchlint.source.text.announced import Comments
+def _expected_if_announced(findings: list[Finding], text: str, tree: ast.Module) -> list[Finding]:
+    """What a comment beside it says to fail, or what is tried to print its error, is to be seen to fail: a remark."""
+    from torchlint.source.text.announced import Comments, caught
 
     comments = Comments(text if findings else "")
-    return [
-        msgspec.structs.replace(f, severity="info")
-        if f.severity in ("warning", "error") and f.code not in _OF_FILES and comments.announce(_lines(f))
-        else f
-        for f in findings
-    ]
+    tried = caught(tree) if findings else set()
+
+    def is_expected(finding: Finding) -> bool:
+        if finding.code in _OF_FILES or finding.severity == "info":
+            return False
+        return comments.announce(_lines(finding)) or finding.severity == "error" and finding.span.line in tried
+
+    return [msgspec.structs.replace(f, severity="info") if is_expected(f) else f for f in findings]
 
 
 def _around(finding: Finding) -> set[int]:

@@ -11,7 +11,7 @@ from torchlint.facts import named, named_of
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
+from torchlint.source.flow.kinds import OPTIMIZER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
@@ -120,20 +120,27 @@ def _may_stay(move: ast.Call, leaf: Value) -> bool:
     knows where else a tensor comes from that is not made here.
     """
     given = leaf.node.args[0] if last_word(move.func) == "to" and leaf.node.args else None
-    kind = last_word(leaf.node.func)
-    if given is None or kind not in ("Variable", "Parameter"):
+    if given is None or last_word(leaf.node.func) not in ("Variable", "Parameter"):
         return False
-    sources = origins(leaf.at(given, ()))
-    if kind == "Variable" and not all(_is_made_here(source) for source in sources):
-        return True
-    return any(
-        isinstance(source.node, ast.Call) and MODULE in kinds(source.at(source.node.func, ())) for source in sources
-    )
+    return not all(_is_made_here(source, 3) for source in origins(leaf.at(given, ())))
 
 
-def _is_made_here(source: Value) -> bool:
-    """Does a call of torch make it anew?"""
-    return isinstance(source.node, ast.Call) and not source.path and bool({c.name for c in callees(source)} & CREATES)
+def _is_made_here(source: Value, depth: int) -> bool:
+    """Does a call of torch make it anew, or compute it from what is made so?"""
+    node = source.node
+    if depth == 0 or not isinstance(node, (ast.Call, ast.BinOp, ast.UnaryOp)):
+        return isinstance(node, ast.Constant)
+    if isinstance(node, ast.Call):
+        names = {c.name for c in callees(source)}
+        if names & CREATES:
+            return True
+        if not names or None in names:
+            return False
+        receiver = [node.func.value] if isinstance(node.func, ast.Attribute) and min(names)[0] == "." else []
+        inner = receiver if receiver and names <= _MOVES else [*receiver, *node.args]
+    else:
+        inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+    return all(_is_made_here(one, depth - 1) for part in inner for one in origins(source.at(part, ())))
 
 
 def _is_there(call: ast.Call, device: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 
 from torchlint.columns import lines_with_ends
+from torchlint.source.text.index import last_word
 
 _MOST = 10  # lines of a comment
+_MOST_TRIED = 2  # statements
 # In the text before a cell of a notebook, or in a comment.
 ANNOUNCED = re.compile(
     r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|not work"
@@ -42,6 +45,20 @@ class Comments:
             if not line.startswith("#"):
                 return
             yield line
+
+
+def caught(tree: ast.Module) -> set[int]:
+    """The lines of statements that are tried alone at the top of a script or in a cell, where an error is printed and
+    the next line is reached: lessons show errors so.
+    """
+    tried = [one for one in tree.body if isinstance(one, ast.Try) and len(one.body) <= _MOST_TRIED]
+    shown = [one for one in tried if all(map(_prints, one.handlers))]
+    return {line for one in shown for part in one.body for line in range(part.lineno, (part.end_lineno or 0) + 1)}
+
+
+def _prints(handler: ast.ExceptHandler) -> bool:
+    first = handler.body[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Call) and last_word(first.value.func) == "print"
 
 
 def _says_so(comment: str) -> bool:
