@@ -444,6 +444,8 @@ class View:
         """Does another file of the project seem to import this one, or the one at `path`?"""
         path = path or self.path
         own = _imported_as(path)
+        if not own.isidentifier():  # no import can name it, and it may not even be text
+            return False
         self.consulted[f"mentions {own}"] = ""
         return any(other != path for other in self.project.importing(own))
 
