@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
@@ -112,6 +111,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     if not any(word in text for word in WORDS) or is_of_another_library(text):
         return Outcome(lines=lines)
     from torchlint.source.flow.module import World
+    from torchlint.source.text.announced import caught
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
     from torchlint.source.text.unnamed import Unnamed
@@ -134,7 +134,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
-    part, unnamed = _part(tree, job.changed), Unnamed(view, tree)
+    part, unnamed, tried = _part(tree, job.changed), Unnamed(view, tree), caught(tree)
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, part)
@@ -146,7 +146,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
     findings = _harmless_if_unnamed(_among_files(findings, job, text, view), unnamed.has)
-    findings = _expected_if_announced(findings, text, tree)
+    findings = _expected_if_announced(findings, text, tried)
     remarks = settings.asked_for(rules)
     findings = [
         f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
@@ -332,12 +332,11 @@ def _harmless_if_unnamed(findings: list[Finding], is_unnamed: Callable[[int], bo
     return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
 
 
-def _expected_if_announced(findings: list[Finding], text: str, tree: ast.Module) -> list[Finding]:
+def _expected_if_announced(findings: list[Finding], text: str, tried: set[int]) -> list[Finding]:
     """What a comment beside it says to fail, or what is tried to print its error, is to be seen to fail: a remark."""
-    from torchlint.source.text.announced import Comments, caught
+    from torchlint.source.text.announced import Comments
 
     comments = Comments(text if findings else "")
-    tried = caught(tree) if findings else set()
 
     def is_expected(finding: Finding) -> bool:
         if finding.code in _OF_FILES or finding.severity == "info":
