@@ -7,6 +7,7 @@ fixtures/gaps/shapes.txt; an entry that is judged rightly again must leave the l
 
 import ast
 import contextlib
+import functools
 import importlib
 import io
 import json
@@ -69,9 +70,15 @@ def place(program, tmp_path):
     return FIXTURES / program
 
 
+@functools.cache
+def project_of(folder: Path) -> Project:
+    """Programs that lie beside each other are one, whose files are read once."""
+    return Project(folder)
+
+
 def judged(place: Path, settings: Settings) -> list[tuple[str, set[tuple[str, int]]]]:
     """The code of each finding with the lines it names; a program in a folder is a project of its own."""
-    project = Project(place.parent if place.is_file() else place)
+    project = project_of(place.parent) if place.is_file() else Project(place)
     found = []
     for source in files(place):
         outcome = lint(source.read_text(), Job.of(str(source), settings, project, RULES, strict=True))
