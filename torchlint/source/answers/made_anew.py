@@ -28,6 +28,7 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
             if (
                 enclosing_function(node) is method
                 and (_runs_with_forward(cls, name) or _is_called_at_once(node))
+                and not _is_asked_for(cls, name, node)
                 and _is_lost(cls.module, node)  # most are not, and that is seen sooner
                 and (
                     (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
@@ -47,6 +48,13 @@ def _runs_with_forward(cls: ClassInfo, name: str) -> bool:
     return (
         name == "forward" or bool(callers) and all(enclosing_function(c) is cls.methods.get("forward") for c in callers)
     )
+
+
+def _is_asked_for(cls: ClassInfo, name: str, node: ast.Call) -> bool:
+    """`if self.head is None: self.build(x.shape[1])`: does `forward` keep what it makes, and make it only sometimes?"""
+    statement = _outermost(node).up
+    is_kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
+    return is_kept and name != "forward" and any(any(tests_around(call)) for call in cls.module.index.callers(name))
 
 
 def _makes_layers(made: Value) -> bool:
