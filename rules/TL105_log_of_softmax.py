@@ -76,7 +76,7 @@ How what is done about it is found: `torchlint/source/answers/handled_infinities
 import ast
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
-from torchlint.source.answers.handled_infinities import is_handled, only_scores
+from torchlint.source.answers.handled_infinities import is_handled, is_kept_away_where_made, only_scores
 from torchlint.source.answers.late_underflows import underflows_late
 
 read_on = ("TL101", "TL103", "torch.nn.functional.log_softmax", "torch.nn.functional.logsigmoid")
@@ -84,6 +84,7 @@ in_tests = False
 
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
+JOINS = named("joins")
 STABLE = {
     "torch.softmax": ("log_softmax", "F.log_softmax"),
     "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
@@ -105,7 +106,8 @@ def check(call: Call):
         if is_of_plain_numbers(origin) or (call.no_grad and was_drawn):
             continue
         softmax = origin.does("softmax")
-        if (softmax and not complement) or origin.does("sigmoid"):
+        is_one = (softmax and not complement) or origin.does("sigmoid")
+        if is_one and not is_kept_away_where_made(origin.value):
             is_far = not complement and underflows_late(origin.value, origin.argument("input", 0))
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
             called = call.called(origin, "input", 0)
@@ -121,11 +123,15 @@ def check(call: Call):
             return
 
 
-def picked_from(call: Call, argument: ast.expr):
-    """Where the probabilities come from, also those of `p[range(n), y]`."""
+def picked_from(call: Call, argument: ast.expr, depth=2):
+    """Where the probabilities come from, also those of `p[range(n), y]`, and of each part of `torch.stack([p, q])`."""
     for origin in call.origins(argument, SAME):
         if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.slice, ast.Tuple):
             yield from origin.origins(origin.node.value, SAME)
+        elif depth and origin.is_call(*JOINS):
+            for part in (part for made in origin.argument_origins("tensors", 0) for part in made.pieces):
+                if part.module is not call.module or not is_handled(call.module, call.node, part.node):
+                    yield from picked_from(part, part.node, depth - 1)
         else:
             yield origin
 

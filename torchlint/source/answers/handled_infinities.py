@@ -8,11 +8,13 @@ import ast
 import re
 
 from torchlint.facts import named_of, words
+from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import dotted, unparsed
 from torchlint.source.training.regions import under_no_grad
 
 _SEARCHES = re.compile(r"decode|beam|search|greedy|generate|translate|infer|predict")
@@ -177,12 +179,27 @@ def _is_chosen(node: ast.AST, argument: str) -> bool:
 
 def _is_kept_away(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
     """`p.clamp_(1e-8)` in a statement before"""
-    mine = (argument.id, f"{argument.id}.data") if isinstance(argument, ast.Name) else ()
+    mine = {argument.id} if isinstance(argument, ast.Name) else set()
+    return any(call.lineno < logarithm.lineno and may_follow(call, logarithm) for call in _raised(module, mine))
+
+
+def is_kept_away_where_made(made: Value) -> bool:
+    """The same for what comes from elsewhere: `p = torch.softmax(x, 1)`, and `p.clamp_(1e-8)` before it is given back;
+    under the name of an attribute, in whatever method.
+    """
+    function = enclosing_function(made.node)
     return any(
-        isinstance(call.func, ast.Attribute)
-        and unparsed(call.func.value) in mine
-        and call.lineno < logarithm.lineno
-        and may_follow(call, logarithm)
-        for word in ("clamp_", "clamp_min_", "clip_", "add_")
-        for call in module.index.callers(word)
+        isinstance(call.func.value, ast.Attribute) or call.pos > made.node.pos and enclosing_function(call) is function
+        for call in _raised(made.module, names_of(made))
     )
+
+
+def _raised(module: Module, names: set[str]) -> list[ast.Call]:
+    """What raises the numbers of a tensor of one of these names in place."""
+    mine = names | {f"{name}.data" for name in names}
+    return [
+        call
+        for word in ("clamp_", "clamp_min_", "clip_", "add_")
+        for call in (module.index.callers(word) if mine else ())
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) in mine
+    ]

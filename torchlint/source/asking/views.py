@@ -17,7 +17,7 @@ from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
 from torchlint.source.flow.calling import Callee, bound_by
-from torchlint.source.flow.changed import only_appended
+from torchlint.source.flow.changed import only_appended, pieces
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds
@@ -451,6 +451,11 @@ class Origin(Call):
     def only_appended(self) -> ast.expr | None:
         """What an empty list gets, one after the other, by the one `append` that there is for it."""
         return None if self.path else only_appended(self.value)
+
+    @property
+    def pieces(self) -> list[Origin]:
+        """What a list that is made here holds, as far as it is written into it or comes by its one `append`."""
+        return [Origin(piece) for piece in pieces(self.value)]
 
     @property
     def path(self) -> tuple:

@@ -140,6 +140,19 @@ def only_appended(made: Value) -> ast.expr | None:
     return only.args[0] if isinstance(only, ast.Call) and only.func.attr == "append" and len(only.args) == 1 else None
 
 
+def pieces(made: Value) -> list[Value]:
+    """What the list that is made here holds: what is written into it, or what its one `append` adds; nothing where that
+    is not seen.
+    """
+    parts: list[ast.expr] = []
+    if isinstance(made.node, (ast.ListComp, ast.GeneratorExp)):
+        parts = [made.node.elt]
+    elif isinstance(made.node, (ast.List, ast.Tuple)):
+        added = only_appended(made)
+        parts = [added] if added is not None else [] if is_changed(made) else made.node.elts
+    return [] if made.path else [made.at(part, ()) for part in parts]
+
+
 def only_entry(made: Value, key: str | int) -> ast.expr | None:
     """What a dict that is made here, and changed by nothing but `d["key"] = …` of its own function, has under a key
     that it gets once.

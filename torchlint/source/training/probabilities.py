@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import named, named_of
-from torchlint.source.flow.changed import is_changed, only_appended
+from torchlint.source.flow.changed import pieces
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.numbers import number
@@ -77,13 +77,7 @@ def _most_of_parts(joined: Value, depth: int) -> float | None:
     """Of all that is joined: `torch.stack([one.softmax(1), other.softmax(1)])`, or a list that one `append` fills."""
     found: list[float | None] = []
     for made in origins(joined):
-        parts: list[ast.expr] = []
-        if isinstance(made.node, (ast.ListComp, ast.GeneratorExp)):
-            parts = [made.node.elt]
-        elif isinstance(made.node, (ast.List, ast.Tuple)):
-            added = only_appended(made)
-            parts = [added] if added is not None else [] if is_changed(made) else made.node.elts
-        found += [_most_behind(made.at(part, ()), depth) for part in parts] if parts and not made.path else [None]
+        found += [_most_behind(part, depth) for part in pieces(made)] or [None]
     known = [most for most in found if most is not None]
     return max(known) if known and len(known) == len(found) else None
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from torchlint.facts import named, named_of
-from torchlint.source.flow.changed import is_changed, only_appended
+from torchlint.source.flow.changed import pieces
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import Value
@@ -74,13 +74,8 @@ def _are_raw_parts(value: Value | None, depth: int) -> bool:
 
 def _parts_of(depth: int) -> Callable[[Value], bool]:
     def are_raw(made: Value) -> bool:
-        parts: list[ast.expr] = []
-        if isinstance(made.node, (ast.ListComp, ast.GeneratorExp)):
-            parts = [made.node.elt]
-        elif isinstance(made.node, (ast.List, ast.Tuple)):
-            added = only_appended(made)
-            parts = [added] if added is not None else [] if is_changed(made) else made.node.elts
-        return bool(parts) and not made.path and all(_are_raw(made.at(part, ()), depth) for part in parts)
+        parts = pieces(made)
+        return bool(parts) and all(_are_raw(part, depth) for part in parts)
 
     return are_raw
 
