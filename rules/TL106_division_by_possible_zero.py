@@ -31,6 +31,16 @@ features = features / length  # TL106
 total = torch.sum(nn.ReLU()(scores))
 share = scores.div(total)  # TL106
 ```
+So is the number of the triplets that still violate a margin, and there is no mean of none of them.
+
+```python bad
+cost = torch.relu(near - far + margin)
+loss = cost.sum() / (cost > 0).sum()  # TL106
+```
+```python fixed
+cost = torch.relu(near - far + margin)
+loss = cost.sum() / (cost > 0).sum().clamp(min=1)
+```
 ```python good
 weights = torch.relu(scores)
 a = weights / (weights.sum(dim=1, keepdim=True) + 1e-8)
@@ -45,31 +55,60 @@ direction = scores / scores.norm(dim=-1, keepdim=True)
 mean = (losses * mask).sum() / mask.sum()
 f = (torch.relu(scores) + 1e-6) / (torch.relu(scores) + 1e-6).sum()
 ```
+
+How it is found what is counted: `torchlint/source/answers/nothing_chosen.py`.
 """
 
 import ast
 
 from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
+from torchlint.source.answers.nothing_chosen import hinge_chosen_from, hinge_counted, is_asked_before
 
 read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
 
 SHAPES = SAME_NUMBERS | {"[]", ".square", ".pow"}
 
 
-@on_node("Div", needs="relu|ReLU|clamp")
+@on_node("Div", needs="relu|ReLU|clamp|maximum")
 def division(place: Node):
     yield from judge(place, place.node.right)
 
 
-@on_call(".div", "torch.div", "torch.true_divide", needs="relu|ReLU", without="rounding_mode", unknown=True)
+@on_call(
+    ".div", "torch.div", "torch.true_divide", needs="relu|ReLU|clamp|maximum", without="rounding_mode", unknown=True
+)
 def method(call: Call):
     denominator = call.argument("other", 1)
     if denominator is not None:
         yield from judge(call, denominator)
 
 
+@on_call(".mean", "torch.mean", needs="relu|ReLU|clamp|maximum", without="dim", unknown=True)
+def mean(call: Call):
+    chosen = call.argument("input", 0)
+    hinge = hinge_chosen_from(call.value.at(chosen, ())) if chosen is not None else None
+    if hinge is not None and not is_asked_before(call.value, chosen, hinge):
+        yield call.finding(
+            f"`{call.short}` is NaN as soon as all are cut off: there is no mean of nothing",
+            help="divide the sum by their number, kept away from 0: `.sum().clamp(min=1)`",
+            notes=[call.note(hinge, "cut off here")],
+        )
+
+
 def judge(place, denominator: ast.expr):
     if any(place.names_in(test) & place.names_in(denominator) for test, _ in place.tests):
+        return
+    hinge = hinge_counted(place.value.at(denominator, ()))
+    if hinge is not None and not is_asked_before(place.value, denominator, hinge):
+        text = place.source(denominator)
+        text = text if isinstance(denominator, (ast.Name, ast.Call)) else f"({text})"
+        fix = place.replace(denominator, f"{text}.clamp(min=1)") if place.is_tensor(denominator) else None
+        yield place.finding(
+            f"`{place.quoted(denominator)}` is 0 as soon as all are cut off: the division gives NaN",
+            help="keep the number away from 0: `.clamp(min=1)` of a tensor, `max(…, 1)` of a plain number",
+            fix=place.fix("count 1 at least", fix, applicability="unsafe") if fix else None,
+            notes=[place.note(hinge, "cut off here")],
+        )
         return
     for origin in factors(place.origins(denominator, SHAPES)):
         if not origin.does("sum", "mean", "norm", "vector_norm", "amax", "prod"):

@@ -1,0 +1,261 @@
+"""How many numbers of a hinge (`relu(near - far + margin)`) are above zero: none, as soon as every margin is kept.
+
+What the program does about that is looked for, too: a test before, or a number that takes the place of the NaN.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from torchlint.facts import named_of
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.numbers import number
+from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import (
+    Index,
+    ancestors,
+    block_of,
+    enclosing_function,
+    last_word,
+    parameters_of,
+    statement_of,
+)
+from torchlint.source.text.spelling import argument, receiver
+from torchlint.source.training.regions import tests_around
+
+_DEPTH = 6  # of what is masked, multiplied, compared and counted
+_SHAPES = SAME_NUMBERS | named_of("square", "pow") | {"[]"}
+_READ = SAME_NUMBERS | named_of("item") | {f"builtins.{kind.__name__}" for kind in (int, float)}
+_CUTS_OFF = named_of("relu", "relu6")
+_CLAMPS = named_of("clamp", "clamp_min")
+_LARGER = named_of("maximum", "max")
+_FILLS = named_of("masked_fill")
+_SUMS = named_of("sum")
+_COUNTS = named_of("count_nonzero", "nonzero")
+_ABOVE = named_of("gt", "ne")
+_MADE_OF_ZEROS = named_of("zeros", "zeros_like")
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def hinge_counted(count: Value) -> Value | None:
+    """The hinge whose numbers above zero are counted: `(cost > 0).sum()`, `len(cost[cost > 0])`."""
+    return _first_if_all(map(_counted, origins(count, _READ)))
+
+
+def _first_if_all(found: Iterable[Value | None]) -> Value | None:
+    """Whatever the way is by which a value comes."""
+    every = list(found)
+    return every[0] if every and None not in every else None
+
+
+def hinge_chosen_from(chosen: Value) -> Value | None:
+    """The hinge of which only the numbers above zero are taken: `cost[cost > 0]`, `torch.nonzero(cost)`."""
+    return _first_if_all(map(_chosen, origins(chosen, SAME_NUMBERS)))
+
+
+def _chosen(origin: Value) -> Value | None:
+    if isinstance(origin.node, ast.Subscript):
+        return _compared(origin.at(origin.node.slice, ()))
+    return _compared_or_whole(origin) if _does(origin, _COUNTS) else None
+
+
+@remembered
+def _counted(origin: Value) -> Value | None:
+    node = origin.node
+    if isinstance(node, ast.Attribute) and node.attr == "shape":
+        return hinge_chosen_from(origin.at(node.value, ())) if origin.path == (0,) else None
+    if not isinstance(node, ast.Call) or origin.path:
+        return None
+    names = {callee.name for callee in callees(origin)}
+    if names == {"builtins.len"} and len(node.args) == 1:
+        return hinge_chosen_from(origin.at(node.args[0], ()))
+    if names <= {".numel", ".size"} and names and isinstance(node.func, ast.Attribute):
+        return hinge_chosen_from(origin.at(node.func.value, ()))
+    if _does(origin, _SUMS):
+        summed = _input(origin)
+        return _compared(summed) if summed is not None else None
+    return _compared_or_whole(origin) if _does(origin, _COUNTS) else None
+
+
+def _compared_or_whole(counting: Value) -> Value | None:
+    """`torch.count_nonzero(cost > 0)`, or of `cost` itself"""
+    counted = _input(counting)
+    return None if counted is None else _compared(counted) or _hinge(counted, _DEPTH)
+
+
+def _compared(value: Value) -> Value | None:
+    """The hinge in `cost > 0`, `cost.gt(1e-16)`, `0 < cost`; of `valid & (cost > 0)` too."""
+    return _first_if_all(map(_compares, origins(value, SAME_NUMBERS)))
+
+
+@remembered
+def _compares(origin: Value) -> Value | None:
+    node = origin.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.Mult)):
+        return _compared(origin.at(node.left, ())) or _compared(origin.at(node.right, ()))
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return _above(origin, node.left, node.ops[0], node.comparators[0])
+    if not _does(origin, _ABOVE):
+        return None
+    first, second = _input(origin), argument(node, "other", 0 if _is_method(origin) else 1)
+    return _above(origin, first.node, ast.Gt(), second) if first is not None and second is not None else None
+
+
+def _above(origin: Value, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Value | None:
+    if isinstance(operator, (ast.Lt, ast.LtE)):
+        left, right = right, left
+    least = number(origin.at(right, ()))
+    is_strict = isinstance(operator, (ast.Gt, ast.Lt, ast.NotEq))
+    is_above = least is not None and (
+        least == 0 and is_strict or least > 0 and not isinstance(operator, (ast.Eq, ast.NotEq))
+    )
+    return _hinge(origin.at(left, ()), _DEPTH) if is_above else None
+
+
+@remembered
+def _hinge(value: Value, depth: int) -> Value | None:
+    """What cuts differences off at zero; a product with it and what is filled with zeros are zero where it is."""
+    return _first_if_all(_cut_off(origin, depth - 1) for origin in origins(value, _SHAPES)) if depth else None
+
+
+def _cut_off(origin: Value, depth: int) -> Value | None:
+    node = origin.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _hinge(origin.at(node.left, ()), depth) or _hinge(origin.at(node.right, ()), depth)
+    if not isinstance(node, ast.Call) or origin.path:
+        return None
+    if _fills_with_zeros(origin):
+        filled = _input(origin)
+        return _hinge(filled, depth) if filled is not None else None
+    return origin if _cuts_off_differences(origin) else None
+
+
+def _cuts_off_differences(origin: Value) -> bool:
+    of = _input(origin)
+    place = 0 if _is_method(origin) else 1
+    if of is None or not _is_a_difference(of, _DEPTH):
+        return False
+    if _does(origin, _CUTS_OFF):
+        return True
+    if _does(origin, _CLAMPS):
+        least = argument(origin.node, "min", place)
+        return least is not None and number(origin.at(least, ())) == 0
+    if not _does(origin, _LARGER):
+        return False
+    other = argument(origin.node, "other", place)
+    return other is not None and all(_is_of_zeros(o) for o in origins(origin.at(other, ()), SAME_NUMBERS))
+
+
+def _is_of_zeros(origin: Value) -> bool:
+    if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "tensor" and origin.node.args:
+        return number(origin.at(origin.node.args[0], ())) == 0
+    return _does(origin, _MADE_OF_ZEROS)
+
+
+def _is_a_difference(value: Value, depth: int) -> bool:
+    """Is something subtracted, so that it may be below zero everywhere?"""
+    if depth == 0:
+        return False
+    for origin in origins(value, SAME_NUMBERS | {"[]"}):
+        node = origin.node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
+            sides = [node.left] if isinstance(node.op, ast.Div) else [node.left, node.right]
+            if any(_is_a_difference(origin.at(side, ()), depth - 1) for side in sides):
+                return True
+        elif isinstance(node, ast.Call) and _fills_with_zeros(origin):
+            filled = _input(origin)
+            if filled is not None and _is_a_difference(filled, depth - 1):
+                return True
+    return False
+
+
+def _fills_with_zeros(origin: Value) -> bool:
+    filled = argument(origin.node, "value", 1 if _is_method(origin) else 2) if _does(origin, _FILLS) else None
+    return filled is not None and number(origin.at(filled, ())) == 0
+
+
+def _does(origin: Value, functions: frozenset[str]) -> bool:
+    names = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
+    return bool(names) and names <= functions
+
+
+def _is_method(origin: Value) -> bool:
+    return all(callee.kind == "method" for callee in callees(origin))
+
+
+def _input(origin: Value) -> Value | None:
+    of = receiver(origin.node) if _is_method(origin) else argument(origin.node, "input", 0)
+    return origin.at(of, ()) if of is not None else None
+
+
+# What is done about it
+
+
+def is_asked_before(division: Value, counted: ast.expr, hinge: Value) -> bool:
+    """Does a test around a place, one after which the function or round is left, or an assertion ask about what is
+    counted? May the caller have asked who hands it in? Or does something take the place of what is NaN?
+    """
+    names = _names_around(division.at(counted, ()))
+    function = enclosing_function(division.node)
+    if function is not enclosing_function(hinge.node) and function is not None:
+        if any(parameter.arg in names for parameter in parameters_of(function)):
+            return True
+    asked = [test for test, _ in tests_around(division.node)]
+    for around in (division.node, *ancestors(division.node)):
+        if isinstance(around, ast.stmt):
+            block, at = block_of(around)
+            for above in block[:at]:
+                if isinstance(above, ast.Assert) or isinstance(above, ast.If) and isinstance(above.body[-1], _LEAVES):
+                    asked.append(above.test)
+        if isinstance(around, (ast.FunctionDef, ast.Lambda)):
+            break
+    index = division.module.index
+    return (
+        any(not names.isdisjoint(_words(index, test)) for test in asked)
+        or any(_is_changed(name) for word in names for name in index.names(word))
+        or _is_cleaned(division)
+    )
+
+
+def _names_around(counted: Value) -> set[str]:
+    """Those by which a test may ask whether there is something to count."""
+    index = counted.module.index
+    made = [o.node for o in origins(counted, _READ) if o.node is not None and o.module is counted.module]
+    return {word for node in (counted.node, *made) for word in _words(index, node)} - {"self", "torch", "F"}
+
+
+def _words(index: Index, node: ast.AST) -> set[str]:
+    """The names and attributes in it, without the methods that are called."""
+    return {name.id for name in index.inside(node, ast.Name)} | {
+        part.attr for part in index.inside(node, ast.Attribute) if not isinstance(part.up, ast.Call)
+    }
+
+
+def _is_changed(name: ast.Name) -> bool:
+    """`count.clamp_(min=1)`, `count[count == 0] = 1`"""
+    around = name.up
+    if isinstance(around, ast.Attribute):
+        return around.attr.endswith("_") and isinstance(around.up, ast.Call) and around.up.func is around
+    return isinstance(around, ast.Subscript) and around.value is name and not isinstance(around.ctx, ast.Load)
+
+
+def _is_cleaned(division: Value) -> bool:
+    """`torch.where(n > 0, total / n, 0)`, `loss = total / n` and `if torch.isnan(loss): …`"""
+    statement = statement_of(division.node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    later = uses(division.module, target) if isinstance(target, ast.Name) else []
+    return any(map(_goes_into_cleaning, (division.node, *later)))
+
+
+def _goes_into_cleaning(use: ast.AST) -> bool:
+    for around in ancestors(use):
+        if isinstance(around, ast.stmt):
+            return False
+        if isinstance(around, ast.Call) and last_word(around.func) in ("where", "nan_to_num", "isnan", "isfinite"):
+            return True
+    return False
