@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.answers.parts_by_name import asked_by_name, is_a_layer_by_name, words_meant
 from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.kinds import is_module, kinds
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import receiver
 
 # Attributes of the models of libraries that are modules, not parameters.
 _LAYERS = frozenset(
@@ -28,7 +31,14 @@ def is_certainly_a_module(value: Value) -> bool:
     return bool(made) and all(
         origin.node is not None
         and origin.path != ("applied",)  # what the last layer of a Sequential gives
-        and (_is_listed(origin) or layers_indexed(origin) or _is_pretrained(origin) or _is_element(value, origin))
+        and (
+            _is_listed(origin)
+            or layers_indexed(origin)
+            or _is_pretrained(origin)
+            or _is_element(value, origin)
+            or _is_asked_by_name(origin)
+            or _is_of_a_display(origin)
+        )
         for origin in made
     )
 
@@ -44,6 +54,47 @@ def _is_inside(value: Value) -> bool:
     if is_module(whole) or _is_inside(whole):
         return True
     return isinstance(whole.node, ast.Name) and any(map(_is_pretrained, origins(whole)))
+
+
+def _is_asked_by_name(origin: Value) -> bool:
+    """`getattr(model, name)`, where each attribute that may be meant is a layer"""
+    asked = asked_by_name(origin)
+    if asked is None:
+        return False
+    whole, name = asked
+    words = words_meant(name)
+    if (
+        words
+        and words <= _LAYERS
+        and not kinds(origin)
+        and (is_module(whole) or any(map(_is_pretrained, origins(whole))))
+    ):
+        made = objects(whole)
+        if all(isinstance(one.node, ast.Call) and instance_class(one) is None for one in made):
+            return True  # a model of a library
+    return is_a_layer_by_name(whole, name)
+
+
+def _is_of_a_display(origin: Value) -> bool:
+    """`parts[name]`, or one of `parts.values()`, of `parts = {"stem": model.stem, "trunk": model.trunk}`"""
+    node = origin.node
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice) and not origin.path:
+        table = node.value
+    elif isinstance(node, ast.Call) and last_word(node.func) in ("values", "items") and not node.args:
+        is_value = origin.path == (EACH,) if last_word(node.func) == "values" else origin.path == (EACH, 1)
+        table = receiver(node) if is_value else None
+    else:
+        return False
+    found = origins(origin.at(table, ())) if table is not None else []
+    return bool(found) and all(
+        isinstance(o.node, ast.Dict)
+        and not o.path
+        and not is_changed(o)
+        and bool(o.node.values)
+        and None not in o.node.keys
+        and all(is_certainly_a_module(o.at(each, ())) for each in o.node.values)
+        for o in found
+    )
 
 
 def _is_element(value: Value, origin: Value) -> bool:
