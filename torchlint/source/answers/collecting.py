@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from torchlint.source.answers.forgetting import Collecting, base, forgets, is_default
 from torchlint.source.answers.keeping_flags import is_known_to_keep
 from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, last_word
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, within
 from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
 
 
 def collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
@@ -37,8 +40,11 @@ def collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterat
                 yield Collecting(node, node.func.value, [node.args[-1]])
             elif methods:  # of methods that call each other, only the first few: they may do it in a circle
                 yield from _by_method(module, node, methods)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and methods and len(node.args) > 1:
-            yield from _by_function(module, node, methods)
+                yield from _by_what_lasts(module, node, methods)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and methods:
+            if len(node.args) > 1:
+                yield from _by_function(module, node, methods)
+            yield from _by_what_lasts(module, node, methods)
         stack += reversed(list(ast.iter_child_nodes(node)))
 
 
@@ -89,11 +95,13 @@ def _holds_lists(holder: Value) -> bool:
 def _assigned(node: ast.Assign) -> Iterator[Collecting]:
     target, value = node.targets[0], node.value
     text = unparsed(target)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        for mine, added in ((value.left, value.right), (value.right, value.left)):
-            if any(unparsed(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
-                yield Collecting(node, target, [added])
-                return
+    ways = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]  # `loss if mean is None else …`
+    for way in ways:
+        if isinstance(way, ast.BinOp) and isinstance(way.op, ast.Add):
+            for mine, added in ((way.left, way.right), (way.right, way.left)):
+                if any(_is_what_it_was(part, text) for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
+                    yield Collecting(node, target, [added])
+                    return
     if (
         isinstance(value, ast.Call)
         and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack")
@@ -110,6 +118,15 @@ def _assigned(node: ast.Assign) -> Iterator[Collecting]:
         ]
         if counted:
             yield Collecting(node, target, [value], counted[0])
+
+
+def _is_what_it_was(part: ast.expr, text: str) -> bool:
+    """`mean`, or `before` of `before = mean`"""
+    if unparsed(part) == text:
+        return True
+    scope = part.at.lookup(part.id) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) else None
+    before = [getattr(binding, "up", None) for binding in reaching(part, scope)] if scope is not None else []
+    return len(before) == 1 and isinstance(before[0], ast.Assign) and unparsed(before[0].value) == text
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
@@ -146,13 +163,20 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
         for place in collecting(callee.module, callee.function.body, methods - 1):
             holder = base(place.into)
             if isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me:
-                if not is_known_to_keep(callee, place.place, Value(module, call)):
+                if not is_known_to_keep(callee, place.place, Value(module, call)) or _computes_without_grad(
+                    callee, place
+                ):
                     continue
                 added = [a for p in place.added for a in _arguments_in(p, callee.function, call, 1)]
                 if added:
                     held = f"{unparsed(call.func.value)}.{holder.attr}"
                     is_own = unparsed(call.func.value) == me and callee.module is module
                     yield Collecting(call, holder if is_own else call.func.value, added, held=held)
+
+
+def _computes_without_grad(callee: Callee, place: Collecting) -> bool:
+    """`self.sum += x` under `no_grad`: what is computed there has no graph, though what is appended keeps its own."""
+    return not isinstance(place.place, ast.Call) and under_no_grad(callee.module, place.place)
 
 
 def _by_function(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
@@ -169,9 +193,65 @@ def _by_function(module: Module, call: ast.Call, methods: int) -> Iterator[Colle
                 yield Collecting(call, into[0], added)
 
 
-def _may_take(callee: Callee, call: ast.Call, bound: int) -> bool:
+def _by_what_lasts(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
+    """`track(loss)` of a function that adds it to a variable of the function or file around it, or of an object of the
+    project that is called and adds it to what it holds.
+    """
+    if not (call.args or call.keywords):
+        return
+    for callee in callees(Value(module, call)):
+        bound = 1 if callee.kind == "object" else 0
+        if callee.owner is not None and (callee.kind != "object" or callee.owner.is_module) or callee.partials:
+            continue
+        if not _may_take(callee, call, bound, ("object", "function")):
+            continue
+        for place in collecting(callee.module, callee.function.body, methods - 1):
+            is_held = _is_held(callee, base(place.into)) if bound else _outlives(callee, place)
+            if not is_held or _computes_without_grad(callee, place) or not _comes_there(callee.function, place.place):
+                continue
+            added = [a for p in place.added for a in _arguments_in(p, callee.function, call, bound)]
+            if added:
+                yield Collecting(call, call.func, added, inner=(callee.module, base(place.into)))
+
+
+def _comes_there(function: ast.FunctionDef, place: ast.AST) -> bool:
+    """Does each call come to a place? Whether there is something to add to yet may be asked: `if mean is None`."""
+    leaves = any(isinstance(n, (ast.Return, ast.Raise)) and n.pos < place.pos for n in ast.walk(function))
+    return (
+        not leaves
+        and not any(loop for loop in loops_around(place) if within(loop, function))
+        and all(
+            isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+            for test, _ in tests_around(place)
+        )
+    )
+
+
+def _is_held(callee: Callee, holder: ast.expr) -> bool:
+    """Is it an attribute of the object that is called?"""
+    me = callee.function.args.args[0].arg
+    return isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me
+
+
+def _outlives(callee: Callee, place: Collecting) -> bool:
+    """Is it a variable of a function or file around the function, which only this one changes after its beginning?"""
+    holder = base(place.into)
+    scope = holder.at.lookup(holder.id) if isinstance(holder, ast.Name) else None
+    if scope is None or scope is callee.function.scope or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
+        return False
+    others = [
+        changed
+        for changed in (*scope.bindings[holder.id], *changes_of(callee.module.index, holder.id))
+        if not within(changed, callee.function)
+    ]
+    if len(others) != 1 or enclosing_function(others[0]) is not enclosing_function(callee.function):
+        return False
+    return not forgets(callee.module, place, callee.function)
+
+
+def _may_take(callee: Callee, call: ast.Call, bound: int, kinds: tuple[str, ...] = ("function",)) -> bool:
     """Is it a function with parameters, `bound` of which the call does not write, for all that it is given?"""
-    if callee.kind != "function" or not isinstance(callee.function, ast.FunctionDef) or not callee.function.args.args:
+    if callee.kind not in kinds or not isinstance(callee.function, ast.FunctionDef) or not callee.function.args.args:
         return False
     return len(call.args) + bound <= len(callee.function.args.args) or callee.function.args.vararg is not None
 

@@ -27,6 +27,7 @@ class Collecting(NamedTuple):
         None  # the loop whose counter says which slot is written: those of other loops are written again and again
     )
     held: str = ""  # where a method of `into` keeps it, as the caller would write it: `self.log_probs`
+    inner: tuple[Module, ast.expr] | None = None  # where a function keeps it that is called as `into`, in its own words
 
     @property
     def holder(self) -> str:
@@ -117,8 +118,9 @@ def _forgotten_by(module: Module, call: ast.Call) -> Iterator[str]:
         function = callee.function
         if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
             continue
-        owner = callee.owner is not None and isinstance(call.func, ast.Attribute)
-        given = [call.func.value, *call.args] if owner else call.args
+        is_method = callee.owner is not None and isinstance(call.func, ast.Attribute)
+        me = [call.func] if callee.kind == "object" else [call.func.value] if is_method else []
+        given = [*me, *call.args]
         names = {p.arg: unparsed(node) for p, node in zip(function.args.args, given)}
         for text in _forgotten_in(callee.module, function):
             root, dot, rest = text.partition(".")

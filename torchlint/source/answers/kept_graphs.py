@@ -308,6 +308,8 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
 def _is_used_for_backward(module: Module, place: Collecting) -> bool:
     """May a backward go through the collection itself, or is it none of tensors with a graph?"""
     holder = base(place.into)
+    if place.inner is not None and _is_led_on(*place.inner):
+        return True
     if _OWN.fullmatch(place.held):
         name = place.held.removeprefix("self.")
         return name in _leading_to_backward(module, module.tree) or _is_bounded(module.index.stored(name))
@@ -324,6 +326,14 @@ def _is_used_for_backward(module: Module, place: Collecting) -> bool:
             return True
         return holder.attr in _leading_to_backward(module, module.tree)
     return True
+
+
+def _is_led_on(module: Module, holder: ast.expr) -> bool:
+    """Does what a function or object keeps lead to a backward, or forget?"""
+    word = last_word(holder)
+    scope = holder.at.lookup(word) if isinstance(holder, ast.Name) else None
+    stores = scope.bindings[word] if scope is not None else module.index.stored(word)
+    return word in _leading_to_backward(module, module.tree) or _is_bounded(stores)
 
 
 def _is_bounded(stores: Iterable[ast.AST]) -> bool:
