@@ -8,6 +8,7 @@ import ast
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
+from torchlint.source.answers.dtypes_of_arrays import FLOAT32, FLOAT64, dtype_of
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
@@ -15,9 +16,10 @@ from torchlint.source.flow.kinds import OPTIMIZER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
-from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.flow.values import Value, frame_of
+from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
+from torchlint.source.training.dtypes import dtype
 from torchlint.source.training.grads import CREATES, is_leaf, is_set_later
 from torchlint.source.training.regions import runs_without_grad, tests_around
 from torchlint.source.training.roles import seems
@@ -30,6 +32,8 @@ _CHANGES = frozenset(
     if name.startswith(".") and not name.endswith("_")
 )
 _FLOATS = frozenset(("torch.float", "torch.float32", "float"))
+
+MAX_READS = 10  # of gradients in one place, the first ones
 
 
 class NonLeaf(NamedTuple):
@@ -65,7 +69,7 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
         inner = [node.operand]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not is_leaf(origin):
         names = {c.name for c in callees(origin)}
-        if not names or not names <= _CHANGES or names <= _MOVES and _keeps_it(node):
+        if not names or not names <= _CHANGES or names <= _MOVES and _keeps_it(node) and not _casts(origin):
             return None
         inner = [node.func.value]
     else:
@@ -113,6 +117,23 @@ def _keeps_it(call: ast.Call) -> bool:
             for t in texts
         )
     )
+
+
+def _casts(call: Value) -> bool:
+    """`.float()` of what is known to be of another dtype: made so, or of an array of NumPy's usual float64"""
+    wanted = dtype(call)
+    before = (
+        {_dtype_made(made) for made in origins(call.at(call.node.func.value, ()))} if wanted is not None else {None}
+    )
+    return len(before) == 1 and before.isdisjoint((wanted, None))
+
+
+def _dtype_made(made: Value) -> str | None:
+    given = made.node.args[:1] if isinstance(made.node, ast.Call) and not made.path else []
+    names = {callee.name for callee in callees(made)} if given else set()
+    of_data = names <= {"torch.tensor"} and names and not any(k.arg == "dtype" for k in made.node.keywords)
+    found = dtype_of(made.at(given[0], ())) if of_data else None
+    return found if found in (FLOAT64, FLOAT32) else dtype(made)
 
 
 def _may_stay(move: ast.Call, leaf: Value) -> bool:
@@ -187,7 +208,10 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return found
     reads = uses(module, target) if isinstance(target, ast.Name) else attribute_uses(module, target)
     wanted = [(why, use) for use in reads if (why := _wants_leaf(module, use)) is not None]
-    if not wanted or any(why == "" for why, _ in wanted):  # retain_grad: somebody knows
+    if any(why == "" for why, _ in wanted):  # retain_grad: somebody knows
+        return None
+    handed = [] if wanted else [use for use in reads if _is_handed_on(module, use)]
+    if not wanted and not handed:
         return None
     if isinstance(target, ast.Attribute) and len(module.index.stored(target.attr)) > 1:
         return None
@@ -196,7 +220,41 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return None
     if any(unparsed(target) in unparsed(test) for test, _ in tests_around(statement)):
         return None  # `if x.dim() == 2: x = x.unsqueeze(0)` may be for others
-    return NonLeaf(found[0], found[1], wanted[0][1], wanted[0][0])
+    wanted = wanted or [("grad", use) for use in handed[:MAX_READS] if _gradient_is_read(module, use, found[0])]
+    return NonLeaf(found[0], found[1], wanted[0][1], wanted[0][0]) if wanted else None
+
+
+def _is_handed_on(module: Module, use: ast.expr) -> bool:
+    """Is it given to a function or class, itself or in a list: `Descent([weights], 0.1)`?"""
+    return _taker(use) is not None
+
+
+def _taker(use: ast.expr) -> ast.Call | None:
+    node: ast.AST = use
+    while isinstance(node.up, (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword)):
+        node = node.up
+    return node.up if isinstance(node.up, ast.Call) and node is not node.up.func else None
+
+
+def _gradient_is_read(module: Module, use: ast.expr, made: Value) -> bool:
+    """Does a function or class of the project that it is given to read its `.grad`?"""
+    taker = _taker(use)
+    given = Value(module, taker) if taker is not None else None
+    for callee in callees(given) if given is not None else ():
+        home = callee.owner.module if callee.owner is not None else callee.module
+        inside = callee.owner.node if callee.owner is not None else callee.function
+        if home is None or inside is None:
+            continue
+        reads = [read for read in standing_in(inside, home.index.attributes("grad")) if isinstance(read.ctx, ast.Load)]
+        for read in reads[:MAX_READS]:
+            function, frame = enclosing_function(read), None
+            if function is callee.function and function is not None:
+                frame = frame_of(home, function, given, callee.instance)
+            elif function is not None and callee.kind == "class":
+                frame = frame_of(home, function, None, given)
+            if any(origin.node is made.node for origin in origins(Value(home, read.value, frame))):
+                return True
+    return False
 
 
 def _calls_a_function(module: Module, node: ast.expr) -> bool:
