@@ -154,8 +154,8 @@ def check(call: Call):
                 else "backward reaches no parameter from the loss"
             ),
             help="keep the tensor itself in the loss, and cut only what is reported",
-            notes=[call.note(call, "backward starts here")],
-            at=call.at(cut.place),
+            notes=[call.note(call, "backward starts here"), *([call.note(cut.place, "cut here")] if cut.read else [])],
+            at=call.at(cut.read or cut.place),
         )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.facts import fact
+from torchlint.source.answers.certain_modules import is_a_weight
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
+from torchlint.source.answers.just_put import put_there
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
@@ -302,6 +304,7 @@ class Cut(NamedTuple):
     place: Value
     inner: ast.expr
     partly: bool  # only a term of the loss is lost
+    read: Value | None = None  # where what was cut off for a table is read from it again
 
 
 def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
@@ -309,10 +312,10 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
     loss = loss_of(module, call)
     if loss is None:
         return
-    for term in _terms(loss, set()):
+    for term, read in _terms(loss, set()):
         for cut in _with_graph_inside(term):
             if last_word(getattr(cut[0].node, "func", cut[0].node)) in ("item", "float", "detach", "tolist", "data"):
-                yield Cut(cut[0], cut[1], True)
+                yield Cut(cut[0], cut[1], True, read)
                 return
     if _may_have_graph(loss):
         return
@@ -328,7 +331,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
             return
 
 
-def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
+def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[tuple[Value, Value | None]]:
     """The cuts of a sum's terms, where another term is left: `ce + reg.item()`, `ce + mse(reg.data, y)`."""
     for origin in origins(loss):
         node = origin.node
@@ -346,15 +349,25 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
                 yield from _certainly_cut(origin.at(_factor(node.value), ()))
 
 
-def _certainly_cut(term: Value) -> list[Value]:
+def _certainly_cut(term: Value) -> list[tuple[Value, Value | None]]:
     """Where a term is cut, or all that it is computed from; nowhere if the program chooses between what is cut and what
     is not: `loss if mirrored else loss.detach()`.
     """
-    found = origins(term)
-    cuts = [one for one in found if one.node is not None and is_cut(one)]
-    if not cuts and len(found) == 1 and isinstance(found[0].node, (ast.Call, ast.BinOp)) and not _may_have_graph(term):
-        return graph(term).cuts
-    return [] if any(_has_graph(one) for one in found if one not in cuts) else cuts
+    puts = put_there(term)
+    every = (
+        [(made, put.read) for put in puts for made in origins(put.made)] if puts else [(o, None) for o in origins(term)]
+    )
+    # A sum begins with a number.
+    found = [one for one in every if not isinstance(one[0].node, ast.Constant)] or every
+    cuts = [one for one in found if one[0].node is not None and is_cut(one[0])]
+    if (
+        not cuts
+        and len(found) == 1
+        and isinstance(found[0][0].node, (ast.Call, ast.BinOp))
+        and not _may_have_graph(term)
+    ):
+        return [(cut, None) for cut in graph(term).cuts]
+    return [] if any(_has_graph(one[0]) for one in found if one not in cuts) else cuts
 
 
 def _may_have_graph(value: Value) -> bool:
@@ -402,7 +415,8 @@ def _with_graph_inside(cut: Value, depth: int = 4) -> list[tuple[Value, ast.expr
 def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     node = cut.node
     if isinstance(node, ast.Attribute):
-        if node.attr == "data" and _is_a_tensor_with_graph(cut.at(node.value, ())):
+        whole = cut.at(node.value, ())
+        if node.attr == "data" and (_is_a_tensor_with_graph(whole) or is_a_weight(whole)):
             yield cut, node.value
         return
     if not isinstance(node, ast.Call) or depth == 0:

@@ -5,15 +5,17 @@ called.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchlint.source.answers.parts_by_name import asked_by_name, is_a_layer_by_name, words_meant
 from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.flow import callees, objects, origins
-from torchlint.source.flow.identity import instance_class
+from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, kinds
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
-from torchlint.source.text.spelling import receiver
+from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.training.regions import tests_around
 
 # Attributes of the models of libraries that are modules, not parameters.
 _LAYERS = frozenset(
@@ -41,6 +43,27 @@ def is_certainly_a_module(value: Value) -> bool:
         )
         for origin in made
     )
+
+
+def is_a_weight(value: Value) -> bool:
+    """`layer.weight`, of what is a module for certain, or below `if isinstance(layer, nn.Linear):`"""
+    node = value.node
+    if not isinstance(node, ast.Attribute) or node.attr not in ("weight", "bias"):
+        return False
+    told = any(
+        unparsed(subject) == unparsed(node.value) and (external_name(value.at(kind, ())) or "").startswith("torch.nn.")
+        for test, truth in tests_around(node)
+        if truth
+        for subject, kind in _asked_types(test)
+    )
+    return told or is_certainly_a_module(value.at(node.value, ()))
+
+
+def _asked_types(test: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """`layer` and `nn.Linear` of `isinstance(layer, nn.Linear) and layer.out_features > 1`"""
+    for part in test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]:
+        if isinstance(part, ast.Call) and last_word(part.func) == "isinstance" and len(part.args) == 2:
+            yield part.args[0], part.args[1]
 
 
 def _is_inside(value: Value) -> bool:
