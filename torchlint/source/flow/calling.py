@@ -183,7 +183,11 @@ class CallTracer:
             yield from self.trace(Value(module, function.body, frame, path), depth)
             return
         if function.yields:
-            yield Value(module, None)
+            for given in _yielded(module, function) if path[:1] == (EACH,) else [None]:
+                if given is None:
+                    yield Value(module, None)
+                else:
+                    yield from self.trace(Value(module, given, frame, path[1:]), depth)
             return
         for expression in returned(function, frame, Value(module, function)):
             yield from self.trace(Value(module, expression, frame, path), depth)
@@ -518,3 +522,11 @@ def _grows(node: ast.expr) -> bool:
         if isinstance(other, ast.AugAssign) and isinstance(other.target, ast.Name) and other.target.id == node.id:
             return True
     return False
+
+
+def _yielded(module: Module, function: ast.AST) -> list[ast.expr | None]:
+    """What a generator gives one after the other; None for what it takes from another one."""
+    found = [
+        node for node in module.index.inside(function, ast.Yield, ast.YieldFrom) if enclosing_function(node) is function
+    ]
+    return [node.value if isinstance(node, ast.Yield) else None for node in found] or [None]
