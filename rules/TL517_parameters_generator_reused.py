@@ -169,6 +169,9 @@ def _is_generator(place, value, depth) -> bool:
         return False
     if isinstance(value, ast.GeneratorExp):
         return _is_generator(place, value.generators[0].iter, depth - 1)
+    if isinstance(value, ast.Name):  # `wanted = filter(…)` and `return wanted`
+        made = place.origins(value)
+        return bool(made) and all(not origin.path and _is_generator(origin, origin.node, depth - 1) for origin in made)
     if not isinstance(value, ast.Call):
         return False
     word = place.word(value)
