@@ -155,7 +155,8 @@ def check(cls: ModuleClass):
     for found in unregistered(cls.info):
         container = CONTAINERS[found.holds, found.shape]
         what = "layers" if found.holds == "module" else "parameters"
-        kind = {ast.Tuple: "tuple"}.get(type(found.made), found.shape)
+        is_tuple = isinstance(found.made, ast.Tuple) or cls.word(found.made) == "tuple"
+        kind = "tuple" if is_tuple else found.shape
         fix = None
         if found.is_pure:
             text = f"nn.{container}({cls.source(found.store.value)})"

@@ -225,10 +225,22 @@ def _called(value: Value) -> _Made | None:
         repeats = isinstance(first, (ast.ListComp, ast.GeneratorExp))
         return _Made(node, shape, (*given, *_parts(value, first)), repeats)
     if isinstance(first, ast.Call) and {callee.name for callee in callees(value.at(first))} == {"builtins.map"}:
-        made = first.args[0] if first.args else None  # `list(map(lambda i: nn.Linear(i, i), sizes))`
-        is_seen = isinstance(made, ast.Lambda)
-        return _Made(node, shape, (*given, *_parts(value, made.body)), True) if is_seen else None
+        each = _mapped(value.at(first.args[0], ())) if first.args else None
+        return _Made(node, shape, (*given, *_parts(each, each.node)), True) if each is not None else None
     return _Made(node, shape, given, False) if first is None or shape == DICT else None
+
+
+def _mapped(function: Value) -> Value | None:
+    """What `map` makes of each element: `list(map(lambda i: nn.Linear(i, i), sizes))`, also with the name of a lambda
+    or of a function.
+    """
+    found = origins(function)
+    made = found[0].node if len(found) == 1 and not found[0].path else None
+    if isinstance(made, ast.Lambda):
+        return found[0].at(made.body, ())
+    if isinstance(made, ast.FunctionDef) and len(made.gives) == 1 and not made.yields and not made.decorator_list:
+        return found[0].at(made.gives[0], ())
+    return None
 
 
 def _parts(value: Value, *nodes: ast.expr) -> tuple[Value, ...]:
