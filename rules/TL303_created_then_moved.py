@@ -47,11 +47,14 @@ class Noise(nn.Module):
         noise = torch.randn(x.shape, generator=generator).cuda()
         return x + noise + torch.zeros(1).to("cpu") + torch.ones(1).to(x) + torch.ones(1).to(x.device, x.dtype)
 ```
+
+Which helpers a forward or a loop runs is answered in `torchlint/source/answers/each_time.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, named, on_node
+from torchlint.source.answers.each_time import runs_each_time
 
 read_on = ("TL301", "TL304", "torch.zeros", "torch.Tensor.to")
 in_tests = False
@@ -67,7 +70,7 @@ def check(place: Node):
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Call):
         return
     move, made = place.at(place.node), func.value
-    if not (move.loops or move.in_forward) or move.starts_object(move.node):
+    if move.starts_object(move.node):
         return
     targets = getattr(move.statement, "targets", ())
     if move.tests and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets):
@@ -76,7 +79,7 @@ def check(place: Node):
     if not call.is_call(*FILLED) or call.has_stars or any(call.argument(word) for word in REFUSED):
         return
     device = target(move)
-    if device is None:
+    if device is None or not (move.loops or move.in_forward or runs_each_time(move.value)):
         return
     text = call.text[:-1].rstrip().rstrip(",")
     new = None if "#" in move.text else move.replace(move.node, f"{text}, device={device})")

@@ -1,0 +1,57 @@
+"""Helpers that a forward, or the loop over batches, runs anew each time."""
+
+from __future__ import annotations
+
+import ast
+from itertools import islice
+
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import class_info, method_class
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, within
+from torchlint.source.training.loops import BATCHES, counts
+from torchlint.source.training.regions import loops_around, tests_around
+
+_HOPS = 3  # functions that call each other
+_CALLERS = 20  # of one function
+_PLAIN = frozenset(("staticmethod", "classmethod", "no_grad", "inference_mode"))
+
+
+def runs_each_time(place: Value, hops: int = _HOPS) -> bool:
+    """Does some forward, or some loop over batches, run the function in which a line stands, and the function that
+    line, in each round?
+    """
+    function = enclosing_function(place.node)
+    if not isinstance(function, ast.FunctionDef) or not hops or not _runs_whenever_called(place, function):
+        return False
+    calls = callers_of(place.module, function, method_class(place.module, function))
+    return any(_is_each_time(call) or runs_each_time(call, hops - 1) for call in islice(calls, _CALLERS))
+
+
+def _runs_whenever_called(place: Value, function: ast.FunctionDef) -> bool:
+    """Does nothing decide whether it runs the line, as where what is made once is kept: a test, a return before it, a
+    decorator?
+    """
+    ends = (end for end in place.module.index.inside(function, ast.Return) if enclosing_function(end) is function)
+    return (
+        all(last_word(getattr(decorator, "func", decorator)) in _PLAIN for decorator in function.decorator_list)
+        and not any(tests_around(place.node))
+        and not any(end.pos < place.node.pos and not within(place.node, end) for end in ends)
+    )
+
+
+def _is_each_time(call: Value) -> bool:
+    if any(tests_around(call.node)):
+        return False
+    if any(_is_over_batches(call.at(loop, ())) for loop in loops_around(call.node)):
+        return True
+    function = enclosing_function(call.node)
+    owner = enclosing_class(function) if isinstance(function, ast.FunctionDef) and function.name == "forward" else None
+    info = class_info(call.module, owner) if owner is not None else None
+    return info is not None and info.is_module and _runs_whenever_called(call, function)
+
+
+def _is_over_batches(loop: Value) -> bool:
+    """Over a loader, or one in whose own rounds something is learned"""
+    backwards = loop.module.index.calls_of("backward", inside=loop.node)
+    return counts(loop) == BATCHES or any(loops_around(call)[:1] == [loop.node] for call in backwards)
