@@ -103,33 +103,44 @@ UNBOUNDED = ("float('inf')", "math.inf", "np.inf", "torch.inf", "float('infinity
 @on_round("loop", "function", needs=("clip_grad", "step", "backward"))
 def check(round: Round):
     """In one round: which of backward and step stand before the clip?"""
-    clips = [clip for clip in round.each("clip") if clip.names_torch and not clip.event.loops]
-    if len(clips) != 1 or len(round.updates) != 1 or len(round.each("backward")) != 1 or not round.is_seen_through:
+    all_clips = [clip for clip in round.each("clip") if clip.names_torch and not clip.event.loops]
+    clips = [clip for clip in all_clips if not _only_measures(round.at(clip.event.value))]
+    if not clips or len(round.updates) != 1 or len(round.each("backward")) != 1 or not round.is_seen_through:
         return
-    [clip], [update] = clips, round.updates
+    [update] = round.updates
     backward, step = update.backward, update.step
-    if not round.runs_before(backward, step) or not round.run_together(backward, clip, step) or _only_measures(clip):
+    if not round.runs_before(backward, step) or not round.run_together(backward, *clips, step):
         return  # a closure runs its backward within the step
-    early, late = round.runs_before(clip, backward), round.runs_before(step, clip)
-    cleared = any(round.runs_before(clear, backward if early else clip) for clear in round.each("clear"))
-    if not (early or late) or not cleared:
-        return  # with gradients that are kept to the next round, the order of a round says little
-    yield round.finding(
-        f"`{clip.text}` clips nothing: it runs " + (f"before `{backward.text}`" if early else f"after `{step.text}`"),
-        help="clip between `backward()` and `step()`",
-        fix=round.fix("clip after `backward()`", round.move_act(clip, after=backward), applicability="unsafe")
-        if early
-        else None,
-        notes=[
-            round.note(backward, "the gradients are made here")
-            if early
-            else round.note(step, "the gradients are used here")
-        ],
-        at=clip,
-    )
+    if any(not _is_misplaced(round, clip, update) for clip in clips):
+        return  # one that is in its place may be all that is wanted
+    for clip in clips:
+        early = round.runs_before(clip, backward)
+        is_shared = any(other is not clip and other.node is clip.node for other in all_clips)
+        place = round.at(clip.place_beside(backward, step) if is_shared else clip.event.value)
+        yield round.finding(
+            f"`{place.short}` clips nothing: it runs "
+            + (f"before `{backward.text}`" if early else f"after `{step.text}`"),
+            help="clip between `backward()` and `step()`",
+            fix=round.fix("clip after `backward()`", round.move_act(clip, after=backward), applicability="unsafe")
+            if early and len(clips) == 1
+            else None,
+            notes=[
+                round.note(backward, "the gradients are made here")
+                if early
+                else round.note(step, "the gradients are used here")
+            ],
+            at=place,
+        )
+
+
+def _is_misplaced(round, clip, update) -> bool:
+    early, late = round.runs_before(clip, update.backward), round.runs_before(update.step, clip)
+    cleared = any(round.runs_before(clear, update.backward if early else clip) for clear in round.each("clear"))
+    return (early or late) and cleared  # with gradients that are kept to the next round, the order says little
 
 
 def _only_measures(clip) -> bool:
-    """A bound of infinity: only the norm is wanted."""
+    """A bound of infinity, as its caller may give it to a helper: only the norm is wanted."""
     given = [*clip.node.args, *(k.value for k in clip.node.keywords)]
-    return any(ast.unparse(argument).lower() in UNBOUNDED for argument in given)
+    made = [origin.node for argument in given for origin in clip.origins(argument)]
+    return any(ast.unparse(bound).lower() in UNBOUNDED for bound in (*given, *made) if isinstance(bound, ast.expr))
