@@ -101,16 +101,13 @@ def made_by_a_function(place: Node):
     if len(place.node.targets) == 1 and isinstance(value, ast.Call) and not place.word(value)[:1].isupper():  # a class
         # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
         is_many = len(place.uses(target)) > 20
-        if (is_many or any(_second_uses(place, target))) and _gives_generators(place.at(value)):
-            yield from _used_up(place, value, target)
-
-
-def _gives_generators(call) -> bool:
-    """Does what is called certainly give a generator of parameters each time?"""
-    return bool(call.functions) and all(map(_returns_generator, call.functions))
+        if is_many or any(_second_uses(place, target)):
+            functions = place.at(value).functions
+            yield from _used_up(place, value, target) if functions and all(map(_returns_generator, functions)) else ()
 
 
 def _returns_generator(function) -> bool:
+    """Does it certainly give a generator of parameters each time?"""
     if getattr(function.node, "decorator_list", ["a lambda"]):
         return False
     own = [n for n in function.inside(ast.Return, ast.Yield, ast.YieldFrom) if function.at(n).function is function.node]
@@ -165,15 +162,13 @@ def _is_rebound(place, use) -> bool:
 
 
 def _is_generator(place, value, depth) -> bool:
-    if depth == 0:
+    if depth == 0 or not isinstance(value, (ast.GeneratorExp, ast.Name, ast.Call)):
         return False
     if isinstance(value, ast.GeneratorExp):
         return _is_generator(place, value.generators[0].iter, depth - 1)
     if isinstance(value, ast.Name):  # `wanted = filter(…)` and `return wanted`
         made = place.origins(value)
         return bool(made) and all(not origin.path and _is_generator(origin, origin.node, depth - 1) for origin in made)
-    if not isinstance(value, ast.Call):
-        return False
     word = place.word(value)
     if word in GENERATORS and isinstance(value.func, ast.Attribute):
         return place.role(value.func.value).seems_a("model") and not place.is_ours(value)

@@ -44,11 +44,14 @@ args.require_grad = True
 for p in parameters:
     p.requires_grad = False
 ```
+
+Which names are set by helpers is answered in `torchlint/source/answers/set_attributes.py`.
 """
 
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.set_attributes import is_one_of_parameters, sets_keyword, words_of
 
 read_on = ("TL209", "torch.Tensor.requires_grad_", "notes/autograd#setting-requires-grad")
 
@@ -72,18 +75,27 @@ def check(place: Node):
 def in_calls(place: Node):
     call = place.node
     for keyword in call.keywords:
-        if keyword.arg in TYPOS and (place.name(call.func) or "").startswith("torch."):
+        if keyword.arg in TYPOS and (
+            (place.name(call.func) or "").startswith("torch.") or sets_keyword(place.value, keyword.arg)
+        ):
             fix = place.replace(keyword, f"requires_grad={place.source(keyword.value)}")
             yield finding(place, keyword, keyword.arg, fix)
 
 
 @on_node("Call", called="setattr", needs="require_grad|requires_grads|required_grad|reqires_grad")
 def by_name(place: Node):
-    call = place.node
-    if place.word() == "setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
-        tensor, typo, value = call.args
-        if typo.value in TYPOS and is_parameter(place, tensor) and not is_so(place, tensor, value):
-            yield finding(place, call, typo.value, place.replace(typo, '"requires_grad"'))
+    if place.word() == "setattr" and len(place.node.args) == 3:
+        tensor, word, value = place.node.args
+        said = list(words_of(place.value.at(word, ())))
+        for typo in (typo for typo in TYPOS if typo in said):
+            if is_parameter(place, tensor) and not is_own(place, tensor) and not is_so(place, tensor, value):
+                fix = place.replace(word, '"requires_grad"') if isinstance(word, ast.Constant) else None
+                yield finding(place, place.node, typo, fix)
+
+
+def is_own(place: Node, node: ast.expr) -> bool:
+    """Is it the object itself, which may have settings of any name?"""
+    return place.word(node) == "self"
 
 
 def is_parameter(place: Node, node: ast.expr) -> bool:
@@ -95,12 +107,13 @@ def is_parameter(place: Node, node: ast.expr) -> bool:
         while isinstance(owner, (ast.Attribute, ast.Subscript)) and not place.is_module(owner):
             owner = owner.value
         return place.is_module(owner)
-    return isinstance(node, ast.Name) and any(
+    is_in_loop = isinstance(node, ast.Name) and any(
         isinstance(loop, ast.For)
         and "parameters(" in place.source(loop.iter)
         and node.id in place.names_in(loop.target)
         for loop in place.loops
     )
+    return is_in_loop or is_one_of_parameters(place.value.at(node, ()))
 
 
 def is_so(place: Node, tensor: ast.expr, value: ast.expr | None) -> bool:
