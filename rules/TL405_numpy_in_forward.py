@@ -100,8 +100,7 @@ def copies_that_come_back(cls: ModuleClass, call):
     """
     name = call.name(call.node.func) or ""
     for given in arguments(call.node):
-        made = call.origins(given)
-        copied = copied_tensor(made[0].value) if len(made) == 1 else None
+        copied = copied_tensor(call.value.at(given, ()))
         if copied is None or call.at(copied).requires_grad() is not True or not lets_gradients_through(name):
             continue
         if comes_back(call.value):

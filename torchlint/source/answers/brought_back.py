@@ -8,21 +8,30 @@ import ast
 
 from torchlint.facts import fact, named, named_of
 from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import method_class
-from torchlint.source.flow.flow import callees
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.uses import uses
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import CONVERTS, requires_grad
+from torchlint.source.training.members import class_has_weights, has_weights
 
 _CONVERTING = CONVERTS | named_of("tensor", "from_numpy")
 _JOINS = named("joins")
 
 
-def copied_tensor(value: Value) -> Value | None:
-    """`x` of `x.detach().cpu().numpy()`"""
-    node = value.node
+def copied_tensor(value: Value, depth: int = 4) -> Value | None:
+    """`x` of `x.detach().cpu().numpy()`, under a name and in a sum or a product too."""
+    made = origins(value)
+    if len(made) != 1 or made[0].path or not depth:
+        return None
+    value, node = made[0], made[0].node
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        parts = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
+        copies = (copied_tensor(value.at(part, ()), depth - 1) for part in parts)
+        return next((copy for copy in copies if copy is not None), None)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "numpy":
         return None
     while isinstance(node, (ast.Call, ast.Attribute)):
@@ -88,14 +97,21 @@ def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
         calls = callers_of(tensor.module, function, method_class(tensor.module, function))
         return any(_is_joined(call, seen) for call in calls)
     if isinstance(parent, ast.Call) and node in parent.args:
-        layers = [fact(callee.name) for callee in callees(tensor.at(parent, ())) if callee.kind == "instance"]
+        layers = [_learns(callee) for callee in callees(tensor.at(parent, ())) if callee.made or callee.owner]
         if layers and None not in layers:
-            return any(layer.weights for layer in layers) or _is_joined(tensor.at(parent, ()), seen)
+            return any(layers) or _is_joined(tensor.at(parent, ()), seen)
     if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.up, ast.Call):
         names = {callee.name for callee in callees(tensor.at(parent.up, ()))}
         others = [tensor.at(part, ()) for part in parent.elts if part is not node]
         return bool(names) and names <= _JOINS and any(requires_grad(other) is True for other in others)
     return any(_is_joined(tensor.at(use, ()), seen) for use in _reads(tensor))
+
+
+def _learns(layer: Callee) -> Answer:
+    """Has what is called weights? None also where it is no layer, or is one of which nobody knows."""
+    if layer.made is not None:
+        return has_weights(layer.made)
+    return class_has_weights(layer.owner) if layer.kind == "object" and layer.owner is not None else None
 
 
 def _reads(value: Value) -> list[ast.Name]:
