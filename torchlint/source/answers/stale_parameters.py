@@ -24,6 +24,7 @@ from torchlint.source.training.sameness import is_same
 _WITHOUT_PARAMETERS = (
     "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
 )
+_FEW = 20  # methods that are looked through for what renews an optimizer
 _ASKING = frozenset(("parameters",))
 
 
@@ -100,10 +101,9 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
         if isinstance(a.value, ast.Call) and _is_own(a.targets[0]) and kinds(Value(module, a.value)) == {OPTIMIZER}
     ]
     init = methods.get("__init__")
-    for mine in held:
-        again = [n for n in module.index.stored(mine.targets[0].attr) if within(n, cls) and not within(n, init)]
-        if any(_is_own(node) for node in again):
-            return
+    if not held or any(_is_renewed_elsewhere(module, cls, init, mine.targets[0].attr) for mine in held):
+        return
+    known = {*methods, *(a.targets[0].attr for found in stored.values() for a in found if _is_own(a.targets[0]))}
     others = [
         (a, _Change(_root(a.targets[0]), Value(module, a.value), isinstance(a.targets[0].value, ast.Name)))
         for name, found in stored.items()
@@ -113,16 +113,68 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
     others += [pair for name, method in methods.items() if name != "__init__" for pair in _told_in(module, method)]
     for statement, (model, layer, rebuilt) in others:
         method = enclosing_function(statement)
-        mine = next((a for a in held if f"self.{model.attr}.parameters()" in unparsed(a.value)), None)
+        names = {
+            f"self.{model.attr}",
+            *(unparsed(a.value) for a in stored["__init__"] if unparsed(a.targets[0]) == f"self.{model.attr}"),
+        }
+        mine = next((a for a in held if _holds_one_of(Value(module, a.value), names)), None)
         if mine is None or statement.up is not method or not _has_parameters(layer):
             continue
         if _is_handed_along(Value(module, mine.value), statement):
             continue
-        text = unparsed(method)
-        renews = "add_param_group" in text or any(f"self.{other}(" in text for other in methods)
-        is_first = f"self.{method.name}(" in unparsed(init)
-        if not renews and not is_first and f".{mine.targets[0].attr}.step(" in unparsed(cls):
+        optimizer = mine.targets[0].attr
+        run = _run_by(method, methods)
+        is_first = method in _run_by(init, methods)
+        renews = len(run) > _FEW or any(_may_renew(module, code, optimizer) for code in run)
+        if any(external_name(Value(module, base)) is None for base in cls.bases):  # what its base does is not read
+            renews = renews or not all(_own_calls(module, code) <= known for code in run)
+        if not renews and not is_first and f".{optimizer}.step(" in unparsed(cls):
             yield Stale(model, statement, Value(module, mine), rebuilt)
+
+
+def _is_renewed_elsewhere(module: Module, cls: ast.ClassDef, init: ast.FunctionDef, optimizer: str) -> bool:
+    """Is another optimizer put into the attribute after `__init__`, in the class or from outside, or is the one that is
+    there given more from outside?
+    """
+    again = [node for node in module.index.stored(optimizer) if not within(node, init)]
+    told = (receiver(call) for call in module.index.callers("add_param_group"))
+    return any(within(node, cls) if _is_own(node) else not within(node, cls) for node in again) or any(
+        owner is not None and last_word(owner) == optimizer and not within(owner, cls) for owner in told
+    )
+
+
+def _own_calls(module: Module, method: ast.FunctionDef) -> set[str]:
+    """`learn` of `self.learn(data)`"""
+    calls = module.index.inside(method, ast.Call)
+    return {call.func.attr for call in calls if _is_own(call.func)}
+
+
+def _holds_one_of(optimizer: Value, names: set[str]) -> bool:
+    """Was an optimizer given all parameters of a model that goes by one of these names where it was made?"""
+    function = enclosing_function(optimizer.node)
+    held = [model.node for model in holding(optimizer).modules if enclosing_function(model.node) is function]
+    return any(unparsed(node) in names for node in held)
+
+
+def _run_by(method: ast.FunctionDef, methods: dict[str, ast.FunctionDef]) -> list[ast.FunctionDef]:
+    """A method and those of its class that it may call, and so on."""
+    run = [method]
+    for code in run:  # which grows
+        if len(run) > _FEW:
+            break
+        text = unparsed(code)
+        run += [other for name, other in methods.items() if other not in run and f"self.{name}(" in text]
+    return run
+
+
+def _may_renew(module: Module, method: ast.FunctionDef, optimizer: str) -> bool:
+    """May a method give `self.optimizer` other parameters, make an optimizer, or hand this one to somebody who does?"""
+    uses = [node for node in module.index.attributes(optimizer) if within(node, method)]
+    return any(within(made.node, method) for made in constructors(module)) or any(
+        not isinstance(use.up, ast.Attribute) or use.up.attr not in ("step", "zero_grad", "state_dict")
+        for use in uses
+        if not (isinstance(use.up, ast.Call) and last_word(use.up.func) in ("step", "unscale_"))
+    )
 
 
 def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
@@ -186,19 +238,43 @@ def _changed_by(call: Value) -> _Change | None:
             continue
         given = dict(zip((a.arg for a in function.args.args), call.node.args))
         if callee.owner is not None and callee.instance is not None and isinstance(call.node.func, ast.Attribute):
-            if not callee.owner.is_module or is_super(call.node.func.value):
+            if not callee.owner.is_module or is_super(call.node.func.value) or not function.args.args:
                 continue
             given = {function.args.args[0].arg: _root(call.node.func.value)}
-        for assign in callee.module.index.inside(function, ast.Assign):
-            owner = getattr(assign.targets[0], "value", None) if isinstance(assign.targets[0], ast.Attribute) else None
-            if (
-                isinstance(assign.value, ast.Call)
-                and isinstance(owner, ast.Name)
-                and owner.id in given
-                and (callee.owner is None and callee.module is call.module or not any(tests_around(assign)))
+        for statement, owner, layer in _layers_put(callee.module, function):
+            made = _made_there(layer, function) if owner in given else None
+            if made is not None and (
+                callee.owner is None and callee.module is call.module or not any(tests_around(statement))
             ):
-                return _Change(given[owner.id], Value(callee.module, assign.value), False)
+                return _Change(given[owner], made, False)
     return None
+
+
+def _layers_put(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, str, Value]]:
+    """What a function puts into objects, or into what stands in them, each with the name of the object: `self.out =
+    layer`, `net.heads.append(layer)`.
+    """
+    for node in module.index.inside(function, ast.Assign, ast.Expr):
+        call, into, layer = node.value, None, None
+        if isinstance(node, ast.Assign):
+            into, layer = getattr(node.targets[0], "value", None), call
+        elif isinstance(call, ast.Call) and last_word(call.func) in ("add_module", "register_module", "append"):
+            into, layer = receiver(call), call.args[-1] if call.args else None
+        elif isinstance(call, ast.Call) and last_word(call.func) == "setattr" and len(call.args) == 3:
+            into, layer = call.args[0], call.args[2]
+        while isinstance(into, (ast.Attribute, ast.Subscript)):
+            into = into.value
+        if isinstance(into, ast.Name) and layer is not None:
+            yield node, into.id, Value(module, layer)
+
+
+def _made_there(layer: Value, function: ast.FunctionDef) -> Value | None:
+    """The call that makes a layer, in the function, also under a local name."""
+    if not isinstance(layer.node, ast.Name):
+        return layer if isinstance(layer.node, ast.Call) else None
+    found = origins(layer)
+    made = found[0] if len(found) == 1 and isinstance(found[0].node, ast.Call) and not found[0].path else None
+    return made if made is not None and enclosing_function(made.node) is function else None
 
 
 def _root(node: ast.expr) -> ast.expr:
