@@ -19,7 +19,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import rooted_in_import, unparsed
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
-from torchlint.source.training.devices import HERE, MOVES, device_of
+from torchlint.source.training.devices import HERE, MOVES, device_of, is_in_construction
 from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of
 from torchlint.source.training.ranks import is_reduced, rank
 
@@ -46,7 +46,7 @@ class PlainTensor(NamedTuple):
 
 def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
     module = cls.module
-    if not cls.is_named_module or any(name in owner.methods for owner in cls.mro for name in _MOVING):
+    if not cls.is_named_module or any(_may_move(owner, name) for owner in cls.mro for name in _MOVING):
         return
     if any(map(_sets_any, module.index.calls_of("setattr", inside=cls.node))):
         return
@@ -57,7 +57,7 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             continue
         named = standing_in(cls.node, module.index.attributes(name))
         reads = [n for n in named if isinstance(n.ctx, ast.Load) and not rooted_in_import(n)]  # and not `torch.tril`
-        later = [read for read in reads if not _in_init(read)]
+        later = [read for read in reads if not is_in_construction(module, read)]
         if not later or len(reads) > _MAX_READS or not all(map(is_of_self, reads)):
             continue
         if not _is_made_on_the_cpu(stores[0]) or _is_taken_care_of(module, name):
@@ -73,6 +73,12 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
         first = next((m for read in used for m in meetings(module, read)), None)
         if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
             yield PlainTensor(name, stores[0], first)
+
+
+def _may_move(owner: ClassInfo, name: str) -> bool:
+    """Has a class a method that moves what it keeps? Lightning calls `setup` late, others in their constructor."""
+    method = owner.methods.get(name)
+    return method is not None and (name != "setup" or not is_in_construction(owner.module, method.body[0]))
 
 
 def _sets_any(call: ast.Call) -> bool:
@@ -101,7 +107,7 @@ def _taken(read: ast.Attribute) -> ast.expr:
 
 
 def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
-    if store.method.name != "__init__" or any(
+    if not is_in_construction(store.module, store.statement) or any(
         map(_goes_to_a_named_device, store.module.index.inside(store.value, ast.Call))
     ):
         return False
@@ -171,8 +177,11 @@ def _has_dimensions(origin: Value) -> bool:
         )
     if isinstance(node, ast.UnaryOp):  # `-torch.tensor(size)`
         return any(map(_has_dimensions, origins(origin.at(node.operand, ()))))
+    if isinstance(node, ast.Subscript):  # `grid[:, None]` and `edges[1:]` leave some, whatever they are taken of
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return any(isinstance(p, ast.Slice) or isinstance(p, ast.Constant) and p.value is None for p in parts)
     if not isinstance(node, ast.Call):
-        return isinstance(node, ast.Subscript) is False
+        return True
     names = {callee.name for callee in callees(origin)}
     if names & _FROM_DATA or last_word(node.func) == "tensor":
         given = node.args[0] if node.args else None
@@ -224,7 +233,7 @@ def _is_taken_care_of(module: Module, name: str) -> bool:
     """Is it moved, or set anew, anywhere in the file?"""
     for node in module.index.attributes(name):
         if isinstance(node.ctx, ast.Store):
-            if not _in_init(node):
+            if not is_in_construction(module, node):
                 return True
             continue
         outer = node

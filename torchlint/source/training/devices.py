@@ -73,7 +73,7 @@ def _is_of_a_tensor(device: Value) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "device" and not _sets_devices(device.at(node.value, ()))
 
 
-def device_of(value: Value, depth: int = 6) -> str | None:
+def device_of(value: Value, depth: int = 8) -> str | None:
     """`moved`, `here` (the default device) or None: not known."""
     return None if depth == 0 or value.node is None else _device_of(value, depth)
 
