@@ -13,9 +13,10 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
-from torchlint.source.text.spelling import first_argument, unparsed
+from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
+from torchlint.source.training.heirs import is_left_to_others, put_in_place
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems
@@ -430,7 +431,8 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     """
     if word in _HARMLESS:
         return None
-    if any(_is_left_to_others(c.function) for c in callees(event.value)):
+    left = [(c.module, c.function) for c in callees(event.value) if is_left_to_others(c.function)]
+    if any(_may_do_anything(home, function) for home, function in left):
         return Act(event, OPAQUE, None)
     is_hook = (
         receiver is not None
@@ -460,15 +462,24 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     return None
 
 
-def _is_left_to_others(function: ast.AST | None) -> bool:
-    """Is it a method of which a base class only says that there is one: `raise NotImplementedError`?"""
-    if not isinstance(function, ast.FunctionDef) or not isinstance(function.up, ast.ClassDef):
+@remembered(meanwhile=True)
+def _may_do_anything(module: Module, function: ast.FunctionDef) -> bool:
+    """Is it a method that is left to classes which nobody sees, or in one of which it does something for training?"""
+    if not is_left_to_others(function):
         return False
-    if any(last_word(decorator) == "abstractmethod" for decorator in function.decorator_list):
-        return True
-    raised = function.body[-1].exc if isinstance(function.body[-1], ast.Raise) else None
-    plain = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in function.body[:-1])
-    return raised is not None and plain and "NotImplemented" in unparsed(raised)
+    methods = put_in_place(module, function)
+    done = (event for method in methods for event in events(method.module, method.node.body))
+    return not methods or any(_act(event) is not None or clears_itself(event.value) for event in done)
+
+
+def clears_itself(call: Value) -> bool:
+    """Does a module of the project that is called there begin with `self.zero_grad()`?"""
+    return any(
+        callee.kind == "object"
+        and callee.function is not None
+        and any(within(clear, callee.function) for clear in callee.module.index.callers("zero_grad"))
+        for callee in callees(call)
+    )
 
 
 def _is_of_lightning(made: Value) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
-from torchlint.source.text.index import body_of, within
+from torchlint.source.text.index import body_of
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
@@ -23,6 +22,7 @@ from torchlint.source.training.acts import (
     UNSCALE,
     Act,
     acts,
+    clears_itself,
     counts_rounds,
 )
 from torchlint.source.training.events import events
@@ -156,7 +156,7 @@ def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
     model's forward, or whoever is handed `optimizer.zero_grad` as a function? (Not calling it is another finding.)
     """
     calls = list(module.index.inside(node, ast.Call))
-    if any(_is_own_method(call.func, step) or _clears_itself(Value(module, call)) for call in calls):
+    if any(_is_own_method(call.func, step) or clears_itself(Value(module, call)) for call in calls):
         return True
     if module.index.says("register_step_") or step.module.index.says("register_step_"):
         return True
@@ -171,16 +171,6 @@ def _is_own_method(called: ast.expr, step: Act) -> bool:
     if not isinstance(called, ast.Attribute) or called.attr in METHODS:
         return False
     return unparsed(called.value) == step.on_text
-
-
-def _clears_itself(call: Value) -> bool:
-    """Does a module of the project that is called here begin with `self.zero_grad()`?"""
-    return any(
-        callee.kind == "object"
-        and callee.function is not None
-        and any(within(clear, callee.function) for clear in callee.module.index.callers("zero_grad"))
-        for callee in callees(call)
-    )
 
 
 class _Window:
