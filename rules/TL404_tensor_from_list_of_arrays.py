@@ -54,7 +54,7 @@ e = torch.tensor([np.random.rand(), np.random.choice(4)])
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import Call, on_call, on_op
 
 read_on = ("TL401", "torch.from_numpy", "torch.stack")
 in_tests = False
@@ -82,6 +82,17 @@ def check(call: Call):
         help=f"write `{alias or 'np'}.array({call.quoted(data)})`, or `np.stack`",
         fix=call.fix("make one array", call.replace(data, text)) if alias else None,
     )
+
+
+@on_op("torch.tensor", needs="numpy")
+def check_run(op):
+    """What stands in a list may be known only when it runs, as in the memory of an agent."""
+    shapes = op.arrays(0)
+    if not op.guessed and len(shapes) > 1 and all(shapes):
+        yield op.finding(
+            f"a list of {len(shapes)} arrays is read number by number",
+            help="join them with `np.stack` or `np.array` before",
+        )
 
 
 def is_list_of_arrays(made) -> bool:

@@ -14,6 +14,7 @@ from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.language.program import node_at, source_of
 from torchlint.shapes.tensors import device_tags
+from torchlint.shapes.tensors.arrays import Array
 
 _SAME = words(named("same_numbers", but="cuts") | named("joins") | named("picks")) | {"getitem"}
 REMEMBERED = 20_000  # operations whose results know what made them
@@ -112,6 +113,12 @@ class Operation:
         """A tensor as an Operand, everything else as it is; None if it was not given, or is not known."""
         value = self.args[position] if position < len(self.args) else self.kwargs.get(name)
         return _seen(value)
+
+    def arrays(self, position: int) -> tuple[tuple[int, ...], ...]:
+        """The shapes of the arrays of NumPy of which a list or tuple consists; none where something else is in it."""
+        parts = self.args[position] if position < len(self.args) else ()
+        is_all = isinstance(parts, (list, tuple)) and all(isinstance(part, Array) for part in parts)
+        return tuple(tuple(part.shape) for part in parts) if is_all else ()
 
     @property
     def result(self) -> Any:
