@@ -177,3 +177,12 @@ def test_a_severity_that_is_asked_for_stays(tree):
     tree(PROGRAM)
     errors = Settings(dry_run=False, severity={"TL101": "error"})
     assert said(errors) == [(7, "error"), (12, "error")]
+
+
+def test_many_unnamed_definitions_cost_no_more_than_some(tree, monkeypatch):
+    asked = []
+    monkeypatch.setattr("torchlint.project.View.naming", lambda view, word: asked.append(word) or [])
+    many = "\n\n".join(f"def loss_{i}(x, y):\n    return F.cross_entropy(x.softmax(1), y)\n" for i in range(300))
+    tree({**UNUSED, "old.py": LOSS + "\n\n" + many})
+    assert len(said()) == 302
+    assert len(asked) < 150

@@ -31,6 +31,7 @@ _FOUND_BY_NAME = re.compile(r"_.*|main|test.*|.*[tT]est|forward|extra_repr")  # 
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _NEIGHBOURS = 3  # files beside one that nobody imports, which somebody does
 _MOST_NEIGHBOURS = 50  # are looked at
+_MOST_ASKED = 40  # names of one file: each is looked for in the whole project
 
 
 class Definition(NamedTuple):
@@ -84,6 +85,7 @@ class Unnamed:
     def __init__(self, view: View, tree: ast.Module):
         self._view = view
         self._known = _outline(tree)
+        self._asked: dict[Definition, bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
@@ -93,25 +95,32 @@ class Unnamed:
         nameable = [part for part in around if not _FOUND_BY_NAME.fullmatch(part.name)]
         if not nameable or any(part.is_taken for part in around) or _may_be_asked_for(self._view):
             return False
-        return any(_says_nobody(self._view, part) for part in nameable)
+        return any(map(self._says_nobody, nameable))
 
     @cached_property
     def _is_left_over(self) -> bool:
-        return _is_left_over(self._view, self._known) and not _may_be_asked_for(self._view)
+        return (
+            _may_be_left_over(self._view, self._known)
+            and not _may_be_asked_for(self._view)
+            and all(map(self._says_nobody, self._known.top))
+        )
+
+    def _says_nobody(self, part: Definition) -> bool:
+        if part not in self._asked and len(self._asked) < _MOST_ASKED:
+            self._asked[part] = _says_nobody(self._view, part)
+        return self._asked.get(part, False)
 
 
-def _is_left_over(view: View, known: _Outline) -> bool:
-    """Is a file of definitions that nobody names the only one in its folder that nobody imports? A script may be called
-    by hand, and what stands alone, or beside others like it, is to be read.
+def _may_be_left_over(view: View, known: _Outline) -> bool:
+    """Is it a file of definitions alone, in a folder of which others are imported? A script may be called by hand, and
+    what stands alone, or beside others like it, is to be read.
     """
     file = os.path.basename(view.path)
     if not known.only_defines or file in _FOUND_BY_FILE or _FOUND_BY_NAME.fullmatch(file.removesuffix(".py")):
         return False
     if any(part.is_taken or _FOUND_BY_NAME.fullmatch(part.name) for part in known.top):
         return False
-    if sum(map(view.is_imported, islice(view.beside(), _MOST_NEIGHBOURS))) < _NEIGHBOURS:
-        return False
-    return all(_says_nobody(view, part) for part in known.top)
+    return sum(map(view.is_imported, islice(view.beside(), _MOST_NEIGHBOURS))) >= _NEIGHBOURS
 
 
 def _may_be_asked_for(view: View) -> bool:
