@@ -16,6 +16,32 @@ def faults(tmp_path, program: str) -> list[str]:
 @pytest.mark.parametrize(
     "program",
     [
+        # what nobody knows may differentiate the loss that it gets
+        """
+        import steps_of_others
+
+        net, other = nn.Linear(3, 2), nn.Linear(3, 2)
+        optimizer = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.1)
+        scaled = steps_of_others.Scaled(optimizer)
+        for number in range(6):
+            x = torch.zeros(4, 3)
+            optimizer.zero_grad()
+            if torch.rand(()) < 0.5:
+                scaled.backward((net(x) + other(x)).mean())
+            else:
+                scaled((net(x) + other(x)).mean())
+            print([p.grad.abs() * p for p in (*net.parameters(), *other.parameters())])
+            optimizer.step()
+        """,
+        """
+        import steps_of_others
+
+        net = nn.Linear(3, 2)
+        steps_of_others.one(net(torch.zeros(4, 3)).sum())
+        print(net.weight.abs() * net.weight.grad)
+        torch.autograd.backward([net(torch.zeros(4, 3)).sum()])
+        print(net.bias.grad.norm())
+        """,
         # a mask picks as many items for what is written as for what was read
         """
         free = torch.tensor([[0.0, 0.1, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])

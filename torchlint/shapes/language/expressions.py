@@ -452,7 +452,10 @@ def _call(node: ast.Call, scope: CompiledScope) -> Evaluate:
 
     def train(frame):
         frame.machine.updates += 1  # even if the loss is unknown
+        before = frame.machine.progress.backwards
         made = call(frame)
+        if frame.machine.progress.backwards == before:
+            frame.machine.gradients.doubt()
         if type(made) is Unknown:  # nobody knows who got gradients
             frame.machine.presume()
             frame.machine.reach.doubt()

@@ -363,6 +363,14 @@ def _step(machine, method, closure=None, *args, **kwargs):
     return made
 
 
+def _clear(machine, method, /, *args, **kwargs):
+    """`zero_grad()`: whatever was missed before, there are no gradients now."""
+    made = machine.foreign(method, args, kwargs)
+    if all(value is True for value in (*args, *kwargs.values())):
+        machine.gradients.clear(machine, method.__self__)
+    return made
+
+
 def _schedule_step(machine, method, /, *args, **kwargs):
     made = machine.foreign(method, args, kwargs)
     machine.schedules.stepped(method.__self__)
@@ -482,6 +490,7 @@ MODULE_METHODS: dict[str, Callable] = {
     "append": _list_append,
     "extend": _list_append,
     "apply": _apply,
+    "zero_grad": _clear,
     "__init__": _module_init,
 }
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
@@ -506,6 +515,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
         {
             "load_state_dict": _load_optimizer,
             "step": _step,
+            "zero_grad": _clear,
             "__init__": open_optimizers.initialise,
             "add_param_group": open_optimizers.add_group,
         },

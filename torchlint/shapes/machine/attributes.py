@@ -217,7 +217,7 @@ class Attributes:
             return Unknown(f"Tensor.{name} is not looked at")
         try:
             value = getattr(owner, name)
-            if value is None and name == "grad" and (self.updates or not self.wild or self.progress.blind):
+            if value is None and name == "grad" and not self.gradients.is_none(self, owner):
                 return Unknown("the gradient of what may not have been differentiated")
             return value
         except AttributeError as error:

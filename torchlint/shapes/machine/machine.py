@@ -43,6 +43,7 @@ from torchlint.shapes.machine.contexts import Contexts
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.fitting import is_of_torch
 from torchlint.shapes.machine.going import Going
+from torchlint.shapes.machine.gradients import Gradients
 from torchlint.shapes.machine.how_far import ScriptProgress
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
@@ -132,6 +133,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.environment = False  # whether anything was asked that depends on how the program is started, and where
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
+        self.gradients = Gradients()
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.folders: set[str] = set()  # of its own, in which there is nothing else
         self.trusts = False  # whether the program says what `torch.load` may make besides weights

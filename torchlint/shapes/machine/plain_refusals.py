@@ -92,6 +92,10 @@ class PlainRefusals:
         if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # `a, b = make()`
             node = text_of(source.tree).statements_at(node.lineno, node.col_offset)[-1]
         for part in _operands(node):
+            whose = self.gradients.missing_at(self, source.place(part)) if isinstance(part, ast.Attribute) else None
+            if whose is not None:
+                says = f"`{ast.unparse(part)}` is None, for no backward pass has reached {whose}"
+                return self.blame(error, says)
             made: Any = part
             if isinstance(part, ast.Name):
                 above = [call for call in source.calls_of_names.get(part.id, ()) if call.lineno < node.lineno]
