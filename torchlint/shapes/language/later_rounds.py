@@ -26,6 +26,7 @@ from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
 
 _LISTED = (list, tuple, dict, *VIEWS)
+_PLAIN_FIELDS = {int, float, str, bool, tuple, type(None)}
 _SAME_LENGTH = ("enumerate", "tqdm")
 MOST = 2  # rounds that are run for it
 SETTINGS = 6  # the same where each round builds what it trains
@@ -226,7 +227,13 @@ def _is_setting(item: Any, builds: bool) -> bool:
         return any(_is_setting(part, False) for part in item) or builds and all(_is_setting(p, True) for p in item)
     if type(item) is list:
         return 0 < len(item) <= BATCHES and all(_is_setting(part, builds) for part in item)
-    return type(item) in (str, dict) or builds and type(item) in (int, float)
+    return type(item) in (str, dict) or builds and type(item) in (int, float) or _is_record(item)
+
+
+def _is_record(item: Any) -> bool:
+    """`Stage(width=8, rounds=2)`: an object of the program that says how, and holds no data."""
+    fields = () if isinstance(item, StandIn) else getattr(item, "__dict__", None)
+    return type(fields) is dict and 0 < len(fields) <= BATCHES and {type(v) for v in fields.values()} <= _PLAIN_FIELDS
 
 
 def _value(read: Read, frame: Frame) -> Any:
