@@ -29,6 +29,7 @@ from torchlint.shapes.language.growing import Growth
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.ranges import FACTS
 
 MORE = "there would be more items, of rounds that were not run"
 REST = Unknown(MORE)  # stands in a container for the items that are missing
@@ -379,7 +380,7 @@ class Rounds:
         for container in {id(c): c for c in self.changes.containers[self.containers :]}.values():
             loosen(container)
         for storage in self.changes.written[self.written :]:
-            for fact in ("real", "span", "rest"):
+            for fact in FACTS:
                 storage.__dict__.pop(fact, None)
         for container in [read(self.frame) for read in self.filled]:
             if isinstance(container, CONTAINERS) and not is_open(container):

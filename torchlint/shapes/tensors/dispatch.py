@@ -28,6 +28,7 @@ from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
 from torchlint.shapes.tensors import (
     as_many,
     autocast,
+    counts,
     dense_stand_ins,
     device_tags,
     examples,
@@ -223,6 +224,7 @@ def _perform(function: Any, args: tuple, kwargs: dict[str, Any] | None) -> Any:
         else:
             _evaluate(function, args, kwargs, result)
     ranges.follow(operation, function, args, kwargs, tensors, result)
+    counts.follow(operation.name, args, tensors, result)
     if operation.name == "_is_all_true" and "real" not in result.untyped_storage().__dict__:
         result.untyped_storage().real = torch.ones(
             (), dtype=torch.bool
@@ -419,6 +421,9 @@ def _by_data(function: Any, operation: _Operation, args: tuple, kwargs: dict[str
         return False
     if operation.indexing:
         as_many.check_masks(args[0], args[1])
+        chosen = None if mapped.levels else counts.chosen(operation.name, args)
+        if chosen is not None:
+            return _perform(function, chosen, kwargs)
     supposed = examples.has_example(function, tensors)
     try:
         if operation.name in _BY_VALUE and not supposed:
@@ -462,6 +467,7 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
     written = [args[p] if p < len(args) else kwargs.get(name) for p, name in operation.writes]
     flat = [t for w in written if w is not None for t in (w if isinstance(w, (list, tuple)) else (w,))]
     known = [t for t in flat if isinstance(t, torch.Tensor) and ranges.is_known(t)]
+    held = counts.written(operation.name, args) if known and not mapped.levels else None
     if known and machines:
         machines[-1].changes.write(known)
     if known:
@@ -472,6 +478,7 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
         except (UnknownUsed, RuntimeError, ValueError, TypeError, IndexError):
             for tensor in known:
                 ranges.lose(tensor)
+        counts.rewrite(known, held)
     ranges.fill(operation, args)
     return result
 

@@ -37,7 +37,7 @@ class RangeError(IndexError):
         self.size = size
 
 
-_FACTS = ("real", "span", "rest", "drawn")
+FACTS = ("real", "span", "rest", "drawn", "held", "distinct")
 _COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
@@ -48,7 +48,7 @@ _FEW = 8  # arguments of an operation on numbers
 def forget(tensor: torch.Tensor) -> None:
     """Nothing is known any more of what a tensor holds, and all that share its memory."""
     held = tensor.untyped_storage().__dict__
-    for fact in _FACTS:
+    for fact in FACTS:
         held.pop(fact, None)
 
 
@@ -57,8 +57,9 @@ def lose(tensor: torch.Tensor) -> None:
     held = tensor.untyped_storage().__dict__
     real = held.pop("real", None)
     span = held.pop("span", None)
-    held.pop("drawn", None)
-    if span is not None and span.drawn and not _covers(tensor):
+    for fact in ("drawn", "held", "distinct"):
+        held.pop(fact, None)
+    if span is not None and span.drawn and not covers(tensor):
         held["span"] = Interval(span.low, span.high)  # what may be expected anywhere is expected in the other places
     values, known = held.pop("rest", (None, None)) if real is None else (real, None)
     if values is None or values.numel() != _count(tensor):
@@ -73,7 +74,7 @@ def lose(tensor: torch.Tensor) -> None:
 def is_known(tensor: torch.Tensor) -> bool:
     """Whether anything is known of what a tensor holds."""
     held = tensor.untyped_storage().__dict__
-    return any(fact in held for fact in _FACTS)
+    return any(fact in held for fact in FACTS)
 
 
 def measure(made: torch.Tensor, tensor: torch.Tensor) -> None:
@@ -114,9 +115,9 @@ def span_of(tensor: torch.Tensor) -> Interval | None:
         return Interval(int(values.min()), int(values.max()))
     span = held.get("span")
     if span is not None:
-        return span if span.drawn or _covers(tensor) else None
+        return span if span.drawn or covers(tensor) else None
     rest = held.get("rest")
-    if rest is not None and _covers(tensor):
+    if rest is not None and covers(tensor):
         values = rest[0].flatten()[rest[1]]
         return Interval(int(values.min()), int(values.max()))
     return None
@@ -126,7 +127,7 @@ def _count(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage().nbytes() // tensor.element_size()
 
 
-def _covers(tensor: torch.Tensor) -> bool:
+def covers(tensor: torch.Tensor) -> bool:
     """Whether a tensor shows all of its memory."""
     shown = 1
     for size, stride in zip(tensor.shape, tensor.stride()):
@@ -173,7 +174,7 @@ def fill(operation: Any, args: tuple) -> None:
         _put(args[0], args[1])
         return
     numbers = [a for a in args[1:] if type(a) is int]
-    if operation.name != "random_" or not numbers or not _covers(args[0]):
+    if operation.name != "random_" or not numbers or not covers(args[0]):
         return
     forget(args[0])
     keep(args[0], drawn(*(numbers if len(numbers) > 1 else (0, numbers[0]))))
