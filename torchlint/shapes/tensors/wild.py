@@ -292,6 +292,7 @@ def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | None:
     """What kind of number Python's operator makes of two numbers of which one at least is unknown."""
     if not all(is_number(v) or type(v) in NUMBERS for v in values):
         return None
+    apply = getattr(operator, apply.__name__, apply)  # `sum` adds up by a function of its own
     if apply in _OF_TRUTHS and kind_of_all(values) is bool:
         return TRUTH
     if apply not in _ON_NUMBERS:
