@@ -49,6 +49,20 @@ def part(machine: Any, owner: Any, key: Any) -> Any:
     return found
 
 
+def at_any_place(owner: Any, key: Any) -> Any:
+    """`x[:, t]` of what is known in part: whichever place a whole number names, what is there looks alike."""
+    if wild.known_of(owner) is None or not any(map(_is_place, parts := key if type(key) is tuple else (key,))):
+        return key
+    if not are_tensors(owner):
+        return key
+    made = tuple([0 if _is_place(one) else one for one in parts])
+    return made if type(key) is tuple else made[0]
+
+
+def _is_place(one: Any) -> bool:
+    return type(one) is Unknown and one.known == wild.WHOLE
+
+
 def _is_open(one: slice) -> bool:
     return any(
         type(bound) is Unknown and (type(bound.known) is not wild.Known or wild.is_counted(bound))

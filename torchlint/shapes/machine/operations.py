@@ -296,8 +296,10 @@ class Operations(Texts):
                 self.budget.length(len(range(len(owner))[key]))
                 return part_of(owner, key) if kind is not torch.Size and self.may_miss(owner) else owner[key]
             return owner[key.__index__() if hasattr(key, "__index__") else key]
-        if self.wild and (part := open_slices.part(self, owner, key)) is not None:
-            return part
+        if self.wild:
+            key = open_slices.at_any_place(owner, key)
+            if (part := open_slices.part(self, owner, key)) is not None:
+                return part
         if kind is Unknown:
             if self.wild and type(owner.known) is Known:
                 return self.in_worlds(lambda given: self.item(*given), [owner, key], owner.reason)
