@@ -39,10 +39,13 @@ def in_any_order(items: list) -> list | None:
     """What is known of some items in an order that nobody knows; None where they have too little in common."""
     found = [item for item in items if item is not REST]
     numbers = all(type(item) in (int, float) or wild.is_number(item) for item in found)
-    if not found or not numbers and not all(may_be_alike(found[0], item) for item in found[:_LOOKED_AT]):
+    texts = all(map(wild.is_text, found))
+    if not found or not numbers and not texts and not all(may_be_alike(found[0], item) for item in found[:_LOOKED_AT]):
         return None
-    kind = wild.WHOLE if wild.kind_of_all(found) is int else wild.NUMBER
-    one = wild.unknown("it is sorted by unknown keys", kind) if numbers else any_of(found)
+    kind = wild.kind_among(found)
+    if numbers and kind is None:
+        kind = wild.NUMBER
+    one = wild.unknown("it is sorted by unknown keys", kind) if kind is not None else any_of(found)
     return [one] * len(found) + [REST] * (len(found) < len(items))
 
 

@@ -61,7 +61,7 @@ def of_open(name: str) -> Special | None:
         name
         in (
             "lower upper strip lstrip rstrip title capitalize casefold swapcase replace removeprefix removesuffix"
-            " center ljust rjust zfill expandtabs translate"
+            " center ljust rjust zfill expandtabs translate format"
         ).split()
     )
     return Special(name, lambda machine, *args, **kwargs: wild.text()) if is_text else None

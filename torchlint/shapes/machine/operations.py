@@ -39,8 +39,8 @@ _FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
-def _number_or_more(item: Unknown, items: Iterable[Any]) -> Unknown:
-    """An unknown one of some items, known to be a number if all of them are."""
+def _of_their_kind(item: Unknown, items: Iterable[Any]) -> Unknown:
+    """An unknown one of some items, known to be a number or a text if all of them are."""
     item.known = wild.kind_among(items)
     return item
 
@@ -334,7 +334,7 @@ class Operations(Texts):
                     self.changes.asked_somewhere(owner)
                 if type(key) is not Unknown:
                     return owner[key]
-                return _number_or_more(one_of(owner, "the value of an unknown key"), owner.values())
+                return _of_their_kind(one_of(owner, "the value of an unknown key"), owner.values())
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:

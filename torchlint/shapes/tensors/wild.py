@@ -226,6 +226,10 @@ def text() -> Unknown:
     return unknown("a text with unknown parts", TEXT)
 
 
+def is_text(value: Any) -> bool:
+    return type(value) is str or type(value) is Unknown and value.known == TEXT
+
+
 def drawn(known: Any = WHOLE) -> Unknown:
     """A number that is drawn just now."""
     number = unknown("a random number", known)
@@ -272,8 +276,10 @@ _LOOKED_AT = 1000  # items that are compared
 
 
 def kind_among(values: Iterable[Any]) -> str | None:
-    """What kind of number one of some values is, if all of them are numbers."""
+    """What kind of number one of some values is, if all of them are numbers, or that it is a text if all are."""
     some = list(itertools.islice(values, _LOOKED_AT + 1))
+    if 0 < len(some) <= _LOOKED_AT and all(map(is_text, some)):
+        return TEXT
     if not some or len(some) > _LOOKED_AT or not all(type(v) in NUMBERS or is_number(v) for v in some):
         return None
     kind = kind_of_all(some)
