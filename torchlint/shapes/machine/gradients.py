@@ -36,7 +36,7 @@ class Gradients:
     def is_none(self, machine: Any, tensor: torch.Tensor) -> bool:
         """Whether a gradient that is not there is none in the program either."""
         if not machine.scripting:
-            return machine.wild and not machine.updates
+            return machine.wild and not machine.updates and machine.progress.blind is None
         if self._cleared.get(id(tensor), _FROM_THE_START) != self._missed(machine):
             return False
         self.missing[machine.place] = tensor

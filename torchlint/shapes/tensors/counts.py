@@ -146,5 +146,7 @@ def chosen(name: str, args: tuple) -> tuple | None:
     if len(masks) != 1 or (held := held_by(masks[0][1])) is None:
         return None
     at, mask = masks[0]
+    if not mask.dim():
+        return None
     places = torch.empty((held,), dtype=torch.int64, device="meta")
     return args[0], [*indices[:at], *[places] * mask.dim(), *indices[at + 1 :]]
