@@ -421,15 +421,15 @@ def _by_data(function: Any, operation: _Operation, args: tuple, kwargs: dict[str
         return False
     if operation.indexing:
         as_many.check_masks(args[0], args[1])
-        chosen = None if mapped.levels else counts.chosen(operation.name, args)
-        if chosen is not None:
-            return _perform(function, chosen, kwargs)
-    supposed = examples.has_example(function, tensors)
+    chosen = counts.chosen(operation.name, args) if not mapped.levels else None
+    supposed = chosen is None and examples.has_example(function, tensors)
     try:
         if operation.name in _BY_VALUE and not supposed:
             raise UnknownUsed("its size is a value")
         real = _run_real(function, args, kwargs, supposed)
     except UnknownUsed:
+        if chosen is not None:
+            return _perform(function, chosen, kwargs)
         raise UnknownUsed(f"{operation.name.lstrip('_')} depends on the values of a tensor") from None
     outputs = [
         without_data(r) if isinstance(r, torch.Tensor) else r
