@@ -147,6 +147,8 @@ FITS = {
     "    mask[row, : random.randint(1, 9)] = True\ntorch.randn(4, 9, 16)[mask] @ torch.zeros(16, 2)",
     "a mask that is written through its part": "mask = torch.zeros(8, dtype=torch.bool)\n"
     "mask[: random.randint(2, 8)].fill_(True)\nx[mask].view(-1, 16)[0]",
+    "a mask that is written from both ends": "mask = torch.zeros(500000, dtype=torch.bool)\n"
+    "mask[torch.arange(-250000, 250001)] = True\ntorch.randn(500000, 3)[mask] + torch.zeros(500000, 3)",
     "arrays of one drawn length": "n = random.randint(3, 9)\nnp.stack([np.zeros((n, 2)) for _ in range(4)])",
     "what is left over and over": "order = score.argsort()\nwhile order.numel() > 0:\n    order = order[1:][x[order[1:], 0] > 0.5]",
 }

@@ -73,6 +73,7 @@ def _order(name: str, args: tuple, tensors: list, result: torch.Tensor) -> None:
         result.untyped_storage().real = torch.tensor(held)
     elif result.dim() == 1 and (
         name in _ORDERS
+        and not any(type(a) in (int, float) and a < 0 for a in args)  # place -1 is another way to say the last
         or name in _PLACES
         or name in _SAME | {"flip"}
         and is_distinct(tensors[0])
