@@ -13,16 +13,7 @@ import torch
 
 from torchlint.shapes.tensors import ranges
 
-_ORDERS = frozenset("randperm arange".split())
-_PLACES = frozenset("topk sort argsort".split())  # the last of what they give is where each was
 _SAME = frozenset("clone _to_copy contiguous alias lift_fresh".split())
-_OPPOSITES = frozenset({"bitwise_not", "logical_not"})
-_FULL = {
-    f"{new}{number}{like}": number == "ones"
-    for new in ("", "new_")
-    for number in ("zeros", "ones")
-    for like in ("", "_like")
-}
 
 
 def held_by(mask: Any) -> int | None:
@@ -50,20 +41,26 @@ def follow(name: str, args: tuple, tensors: list, result: Any) -> None:
             _hold(name, args, tensors, result)
         elif result.dtype is torch.int64:
             _order(name, args, tensors, result)
-    elif name in _PLACES and result[-1].dim() == 1:
+    elif _ranks(name) and result[-1].dim() == 1:
         result[-1].untyped_storage().distinct = True
+
+
+def _ranks(name: str) -> bool:
+    """Is the last of what it gives where each was?"""
+    return name in ("topk", "sort", "argsort")
 
 
 def _hold(name: str, args: tuple, tensors: list, result: torch.Tensor) -> None:
     held = None
-    if name in _FULL:
-        held = result.numel() * _FULL[name]
+    is_opposite = name in ("bitwise_not", "logical_not")
+    if (kind := name.removeprefix("new_").removesuffix("_like")) in ("zeros", "ones"):
+        held = result.numel() * (kind == "ones")
     elif name in ("full", "full_like", "new_full"):
         value = next((a for a in args if type(a) is bool), None)
         held = result.numel() * value if value is not None else None
-    elif len(tensors) == 1 and name in _SAME | _OPPOSITES and tensors[0].numel() == result.numel():
+    elif len(tensors) == 1 and (is_opposite or name in _SAME) and tensors[0].numel() == result.numel():
         held = held_by(tensors[0])
-        held = result.numel() - held if held is not None and name in _OPPOSITES else held
+        held = result.numel() - held if held is not None and is_opposite else held
     if held is not None:
         result.untyped_storage().held = held
 
@@ -72,9 +69,9 @@ def _order(name: str, args: tuple, tensors: list, result: torch.Tensor) -> None:
     if result.dim() == 0 and name == "sum" and (held := held_by(args[0])) is not None:
         result.untyped_storage().real = torch.tensor(held)
     elif result.dim() == 1 and (
-        name in _ORDERS
+        name in ("randperm", "arange")
         and not any(type(a) in (int, float) and a < 0 for a in args)  # place -1 is another way to say the last
-        or name in _PLACES
+        or _ranks(name)
         or name in _SAME | {"flip"}
         and is_distinct(tensors[0])
         or name in ("index", "index_select")

@@ -14,7 +14,6 @@ from torchlint.source.training.regions import loops_around, tests_around
 
 _HOPS = 3  # functions that call each other
 _CALLERS = 20  # of one function
-_PLAIN = frozenset(("staticmethod", "classmethod", "no_grad", "inference_mode"))
 
 
 def runs_each_time(place: Value, hops: int = _HOPS) -> bool:
@@ -32,9 +31,10 @@ def _runs_whenever_called(place: Value, function: ast.FunctionDef) -> bool:
     """Does nothing decide whether it runs the line, as where what is made once is kept: a test, a return before it, a
     decorator?
     """
+    plain = ("staticmethod", "classmethod", "no_grad", "inference_mode")
     ends = (end for end in place.module.index.inside(function, ast.Return) if enclosing_function(end) is function)
     return (
-        all(last_word(getattr(decorator, "func", decorator)) in _PLAIN for decorator in function.decorator_list)
+        all(last_word(getattr(decorator, "func", decorator)) in plain for decorator in function.decorator_list)
         and not any(tests_around(place.node))
         and not any(end.pos < place.node.pos and not within(place.node, end) for end in ends)
     )
