@@ -2,16 +2,19 @@
 
 `torch.tensor([array, array, …])` walks through all arrays as if they were lists. torch warns that this "is extremely
 slow"; for a thousand rows of a hundred numbers it takes twenty times as long as `torch.tensor(np.array(rows))`.
+What runs once, at the top of a file, is a remark.
 
 ```python bad
 import numpy as np
 
-rows = torch.tensor([np.zeros(3), np.ones(3)])  # TL404
+def rows():
+    return torch.tensor([np.zeros(3), np.ones(3)])  # TL404
 ```
 ```python fixed
 import numpy as np
 
-rows = torch.tensor(np.array([np.zeros(3), np.ones(3)]))
+def rows():
+    return torch.tensor(np.array([np.zeros(3), np.ones(3)]))
 ```
 ```python bad
 import numpy as np
@@ -81,6 +84,7 @@ def check(call: Call):
         f"`{call.short}` reads a list of arrays number by number",
         help=f"write `{alias or 'np'}.array({call.quoted(data)})`, or `np.stack`",
         fix=call.fix("make one array", call.replace(data, text)) if alias else None,
+        severity="warning" if call.function is not None or call.loops else "info",  # once takes a moment
     )
 
 
@@ -92,6 +96,7 @@ def check_run(op):
         yield op.finding(
             f"a list of {len(shapes)} arrays is read number by number",
             help="join them with `np.stack` or `np.array` before",
+            severity="info" if op.runs_once else "warning",
         )
 
 

@@ -167,7 +167,7 @@ def reversed_dimensions(file: Node):
 def copied_tensor(call: Call):
     data = call.argument("data", 0)
     asked = call.statement if call.function is None else call.function
-    if "isinstance" in call.source(asked) or "is_tensor" in call.source(asked):
+    if any(word in call.source(asked) for word in ("isinstance", "is_tensor", "type(")):
         return  # what is a tensor may be another thing here
     made = call.origins(data) if data is not None else []
     own = {call.node, *call.inside(ast.Call, of=call.statement)} - set(call.inside(ast.Call, of=data))

@@ -86,6 +86,21 @@ from torchlint.gaps import Gaps
         print(encoder(torch.zeros(2, 3)).shape)
         torch.optim.SGD(encoder.parameters(), 0.1)
         """,
+        # values that are to be written
+        """
+        # TODO: a row of ten numbers
+        #       from 0 to 9
+        row = None
+
+        # TODO: a line through it
+        model = None
+
+        # TODO: five times seven
+        sevens = None
+
+        assert (sevens == 7.0).all() and row.shape == (10,)
+        print(model(row))
+        """,
     ],
 )
 def test_nothing_is_said_of_what_is_right_or_not_there_yet(tmp_path, program):
@@ -100,3 +115,8 @@ def test_a_sentence_is_no_gap():
 def test_a_plan_is_no_gap_where_all_is_written():
     text = "def sizes():\n    # TODO: more of them\n    return 4\n\ndef later():\n    # TODO: write it\n    pass\n"
     assert Gaps(text, "a.py").lines == []
+
+
+def test_a_few_values_that_are_nothing_yet_are_no_exercise(tmp_path):
+    program = "# TODO: share it\nmodel = None\n\n# TODO: more\nmore = None\nmodel(torch.zeros(3))\n"
+    assert faults_of(tmp_path, program)

@@ -117,15 +117,14 @@ def test_what_fails_in_a_class_that_nothing_names_is_a_remark(tree, named, sever
     assert [f.severity for f in check(["."], everything).findings if f.code == "TL901"] == [severity]
 
 
-LEFT = {
+UNUSED = {
     **PROGRAM,
     "loss.py": "import torch\n",
     "old.py": LOSS.replace("class Trainer", "from torch._six import inf\n\n\nclass Trainer"),
     "net.py": "import torch\n",
     "data.py": "import torch\n",
-    "main.py": "import loss, net, data\nloss.Trainer = net.Trainer\n",
+    "main.py": "import loss, net, data\nloss.Trainer = net.Trainer\n",  # of a newer copy
 }
-UNUSED = {**LEFT, "main.py": "import loss, net, data\n"}
 
 
 def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole(tree):
@@ -137,7 +136,6 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
 @pytest.mark.parametrize(
     "more",
     [
-        LEFT,
         {"main.py": "import loss, net\n"},
         {"old.py": UNUSED["old.py"] + "\n\nif __name__ == '__main__':\n    Trainer()\n"},
         {"old.py": UNUSED["old.py"] + "\n\nregister(Trainer)\n"},
@@ -145,10 +143,11 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
         {"old.py": UNUSED["old.py"].replace("sharp_loss", "test_loss")},
         {"README.md": "Then `import old` and call `sharp_loss`.\n"},
         {"cog.yaml": 'predict: "old.py:Trainer"\n'},
+        {"net.py": "LOSSES = ['old']\n"},
         {"choose.py": "import importlib\nlosses = importlib.import_module(name)\n"},
         {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"},
     ],
-    ids="named few script calls decorator test manual settings by-name library".split(),
+    ids="few script calls decorator test manual settings text by-name library".split(),
 )
 def test_a_file_that_may_be_used_is_not(tree, more):
     tree(UNUSED | more)
@@ -183,6 +182,6 @@ def test_many_unnamed_definitions_cost_no_more_than_some(tree, monkeypatch):
     asked = []
     monkeypatch.setattr("torchlint.project.View.naming", lambda view, word: asked.append(word) or [])
     many = "\n\n".join(f"def loss_{i}(x, y):\n    return F.cross_entropy(x.softmax(1), y)\n" for i in range(300))
-    tree({**UNUSED, "old.py": LOSS + "\n\n" + many})
+    tree({**PROGRAM, "loss.py": LOSS + "\n\n" + many})
     assert len(said()) == 302
-    assert len(asked) < 150
+    assert len(set(asked)) < 60

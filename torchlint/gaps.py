@@ -20,7 +20,8 @@ _UNWRITTEN = re.compile(r"=[ \t]*#|\.<[a-z_]+>")  # `x = # YOUR CODE`, `torch.op
 _TEMPLATE = re.compile(r"^[ \t]*\{%-?[ \t]", re.MULTILINE)  # `{% if wanted %}`
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
-_PLANNED = 3  # blocks that are only planned, in a file whose plans are for whoever does the exercise
+_NOTHING_YET = re.compile(r"[ \t]*\w+ *= *None[ \r]*$")
+_PLANNED = 3  # values or blocks that are only planned, in a file whose plans are for whoever does the exercise
 _GAP_OR_PLAN = re.compile(rf"{_GAP.pattern}|^{_PLAN.pattern}", re.IGNORECASE)
 _EXERCISE = re.compile(
     r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
@@ -33,7 +34,7 @@ class Gaps:
     """
 
     def __init__(self, text: str, path: str):
-        self.lines = list(_gaps(text))
+        self.lines = sorted(_gaps(text))
         name = PurePath(path)
         self.everywhere = name.suffix == ".ipynb" and _EXERCISE.search(name.stem) is not None
 
@@ -73,18 +74,21 @@ def _gaps(text: str) -> Iterator[int]:
     """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
     lines = text.split("\n")
     code, seen = 0, -1
-    gap = _GAP if "TODO" not in text or _unwritten_functions(lines) < _PLANNED else _GAP_OR_PLAN
+    planned = _planned(lines) if "TODO" in text else []
+    gap = _GAP if len(planned) < _PLANNED else _GAP_OR_PLAN
+    yield from (number for number in planned if gap is _GAP_OR_PLAN and lines[number - 1].strip() != "pass")
     for at, written in enumerate(lines):
         if ("#" in written or "***" in written) and gap.search(written) or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at
             yield code
 
 
-def _unwritten_functions(lines: list[str]) -> int:
-    """How many blocks are a plan, `# TODO: compute the loss`, and then `pass`?"""
-    found, is_planned = 0, False
-    for line in lines:
-        found += is_planned and line.strip() == "pass"
+def _planned(lines: list[str]) -> list[int]:
+    """Where a plan stands for code, `# TODO: compute the loss`, and then `pass` or `loss = None`."""
+    found, is_planned = [], False
+    for number, line in enumerate(lines, 1):
+        if is_planned and (line.strip() == "pass" or _NOTHING_YET.match(line)):
+            found.append(number)
         is_planned = _PLAN.match(line) is not None or is_planned and not _is_written(line)
     return found
 

@@ -217,7 +217,9 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
         return _Dry(notices=(_no_torch(needing or rules),))
     from torchlint.shapes.search.check import dry_run
 
-    armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
+    is_test = TEST_FILES.fullmatch(PurePath(job.path).name) is not None
+    heard = [rule for rule in rules if rule.in_tests or not is_test]
+    armed = [(rule, trigger) for rule in heard for trigger in rule.triggers if _is_met(trigger, text)]
     listener = watch = None
     if any(trigger.kind == "op" for _, trigger in armed):
         from torchlint.shapes.record.listening import Listener
@@ -238,8 +240,6 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
             if trigger.kind == "graph"
             else ()
         )
-        if not rule.in_tests and TEST_FILES.fullmatch(PurePath(job.path).name):
-            continue
         for subject in subjects:
             found += _said(rule, trigger, job, subject)
     shown = tuple(watch.found) if watch is not None else ()

@@ -10,13 +10,14 @@ from typing import Any
 import torch
 
 from torchlint.facts import named, words
-from torchlint.finding import Edit, Finding, Fix, Note, Span
+from torchlint.finding import Edit, Finding, Fix, Note, Severity, Span
 from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.language.program import node_at, source_of
 from torchlint.shapes.tensors import device_tags
 from torchlint.shapes.tensors.arrays import Array
 
 _SAME = words(named("same_numbers", but="cuts") | named("joins") | named("picks")) | {"getitem"}
+_REPEATS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 REMEMBERED = 20_000  # operations whose results know what made them
 BEHIND = 16  # operations that leave numbers as they are, between the one that made them and the one that takes them
 CHANGES = 24  # runs with other sizes that must lead to the same finding
@@ -109,6 +110,13 @@ class Operation:
     def span(self) -> Span:
         return self.place[1]
 
+    @property
+    def runs_once(self) -> bool:
+        """Does it stand in no function and no loop of its file?"""
+        program, line = source_of(self.path), self.span.line
+        around = ast.walk(program.tree) if program is not None else ()
+        return not any(isinstance(one, _REPEATS) and one.lineno <= line <= (one.end_lineno or 0) for one in around)
+
     def argument(self, name: str, position: int) -> Any:
         """A tensor as an Operand, everything else as it is; None if it was not given, or is not known."""
         value = self.args[position] if position < len(self.args) else self.kwargs.get(name)
@@ -156,8 +164,15 @@ class Operation:
     def note(self, message: str) -> Note:
         return Note(message, *self.place)
 
-    def finding(self, message: str, help: str = "", fix: Fix | None = None, notes: Sequence[Note] = ()) -> Finding:
-        return Finding("", "", self.path, self.span, message, help, "warning", fix, tuple(notes))
+    def finding(
+        self,
+        message: str,
+        help: str = "",
+        fix: Fix | None = None,
+        notes: Sequence[Note] = (),
+        severity: Severity = "warning",
+    ) -> Finding:
+        return Finding("", "", self.path, self.span, message, help, severity, fix, tuple(notes))
 
 
 def _common(tensors: Sequence[Any], also: Container[str]) -> Operation | None:

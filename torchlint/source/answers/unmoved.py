@@ -15,6 +15,7 @@ from torchlint.source.text.index import enclosing_class, enclosing_function, las
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import HERE, MOVED, device_of
 from torchlint.source.training.grads import is_leaf, is_set_later
+from torchlint.source.training.ranks import is_element
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
 
@@ -148,10 +149,22 @@ def _puts_results_together(call: Value) -> bool:
 
 
 def _only_chooses(module: Module, tensor: ast.expr) -> bool:
-    """Does it stand in brackets only, `rows[order]`? There a tensor of the CPU may stand for those of every device."""
+    """Does it stand in brackets only, `rows[order]`? There a tensor of the CPU may stand for those of every device, and
+    so may the numbers of a row, `weights[i] * loss`.
+    """
     found = list(_reads(module, tensor))
+    later = [node for node in found if node.pos > tensor.pos or loops_around(tensor)]
+    if later and all(_is_a_number(module, node) for node in later):
+        return True
     inside = [node.up if isinstance(node.up, ast.Tuple) else node for node in found]
     return bool(found) and all(isinstance(node.up, ast.Subscript) and node.up.slice is node for node in inside)
+
+
+def _is_a_number(module: Module, node: ast.expr) -> bool:
+    """`weights[i]` of `weights = torch.from_numpy(0.05 * np.arange(1, n))`, where `i` counts"""
+    item = node.up
+    is_item = isinstance(item, ast.Subscript) and item.value is node
+    return is_item and is_element(Value(module, node), item.slice)
 
 
 def _reads(module: Module, tensor: ast.expr) -> Iterator[ast.expr]:

@@ -102,7 +102,7 @@ class Unnamed:
         return (
             _may_be_left_over(self._view, self._known)
             and not _may_be_asked_for(self._view)
-            and all(map(self._says_nobody, self._known.top))
+            and _says_nobody(self._view, _as_a_whole(self._view))
         )
 
     def _says_nobody(self, part: Definition) -> bool:
@@ -121,6 +121,11 @@ def _may_be_left_over(view: View, known: _Outline) -> bool:
     if any(part.is_taken or _FOUND_BY_NAME.fullmatch(part.name) for part in known.top):
         return False
     return sum(map(view.is_imported, islice(view.beside(), _MOST_NEIGHBOURS))) >= _NEIGHBOURS
+
+
+def _as_a_whole(view: View) -> Definition:
+    """A file as something that goes by a name, too."""
+    return Definition(os.path.basename(view.path).removesuffix(".py"), 0, 0, is_taken=False)
 
 
 def _may_be_asked_for(view: View) -> bool:

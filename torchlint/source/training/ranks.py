@@ -81,8 +81,10 @@ def _has_one_dimension(origin: Value, depth: int) -> bool:
     if not isinstance(node, ast.Call) or origin.path:
         return False
     names = {c.name for c in callees(origin)}
-    if names and names <= _IN_A_ROW:
+    if names and (names <= _IN_A_ROW or names <= {"numpy.arange", "numpy.linspace"}):
         return True
+    if names and names <= {"torch.from_numpy", "torch.as_tensor"} and node.args:
+        return _is_row(origin.at(node.args[0], ()), depth - 1)
     if names and names <= _OF_SIZES:
         return len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
     if names == {"torch.tensor"} and node.args:
