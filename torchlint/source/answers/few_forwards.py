@@ -10,9 +10,10 @@ from torchlint.source.answers.evaluation import Evaluation
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import COMPREHENSIONS, last_word
+from torchlint.source.text.index import COMPREHENSIONS, enclosing_function, last_word
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.loops import gone_through, length, whole
+from torchlint.source.training.regions import loops_around
 
 _KEPT = 5  # graphs, of which nobody runs out of memory
 _FEW = 16  # forwards, of which each graph is gone before the next
@@ -28,12 +29,17 @@ def is_soon_over(found: Evaluation) -> bool:
     if left or _is_unread(found):
         return True
     if not found.loops:
-        return _is_of_a_few_samples(found)
+        return _is_made_once(found) or _is_of_a_few_samples(found)
     lengths = [_length(Value(found.module, loop)) for loop in found.loops]
     rounds = prod(n for n in lengths if n is not None)
     if None in lengths or rounds > _FEW:
         return False
     return rounds <= _KEPT or not _keeps(found) or is_dropped(found.module, found.node, at_once=True)
+
+
+def _is_made_once(found: Evaluation) -> bool:
+    """Does it stand in no function and no loop? One graph of a script is no waste."""
+    return enclosing_function(found.node) is None and not loops_around(found.node)
 
 
 def _is_unread(found: Evaluation) -> bool:
@@ -55,6 +61,8 @@ def _length(loop: Value) -> int | None:
     if isinstance(node, COMPREHENSIONS):
         return _length(loop.at(node.generators[0], ())) if len(node.generators) == 1 else None
     over = gone_through(node)
+    listed = origins(loop.at(over, ())) if isinstance(over, ast.Name) else []
+    over = listed[0].node if len(listed) == 1 and not listed[0].path else over
     if isinstance(over, (ast.Tuple, ast.List)):
         return None if any(isinstance(e, ast.Starred) for e in over.elts) else len(over.elts)
     if isinstance(over, ast.Subscript):
