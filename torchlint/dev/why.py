@@ -11,7 +11,7 @@ from torchlint.config import Selection, matches
 from torchlint.dev.program import AskedFile, short
 from torchlint.dev.questions import Questions
 from torchlint.finding import Finding
-from torchlint.project import TORCH
+from torchlint.project import WORDS
 from torchlint.result import shown
 from torchlint.rule import Rule, Trigger
 from torchlint.source.asking.runner import arm, may_stand, subjects
@@ -25,7 +25,7 @@ def why(program: AskedFile, rule: Rule, rules: dict[str, Rule]) -> Iterator[str]
     """The answer, line by line."""
     yield f"{rule.code} {rule.name} at {shown(program.path)}:{program.line}: {program.source}"
     yield from _said(program, rule, rules)
-    if not any(word in program.text for word in TORCH):
+    if not any(word in program.text for word in WORDS):
         yield "The file says nothing of torch: it is not looked at."
         return
     for trigger in rule.triggers:

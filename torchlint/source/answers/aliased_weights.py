@@ -29,6 +29,7 @@ _TO_COME_BACK_TO = re.compile(
 )
 _GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
 _TRAINS = re.compile(r"train|fit|learn|optimi")
+_COUNTS = re.compile(r"epoch|step|round|version|time|iter|count|^[ijnt]$")
 _STEPS = ("backward", "manual_backward", "step")
 _MOVED = SAME_OBJECT - {"copy.deepcopy"}  # what gives the same object
 _DEPTH = 3  # containers and shallow copies around a state
@@ -49,7 +50,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
         return
     for holder, value in _assigned(assignment):
         # The cheap questions first.
-        if not isinstance(value, (ast.Call, ast.Dict, ast.DictComp)):
+        if not isinstance(value, (ast.Call, ast.Dict, ast.DictComp, ast.Tuple, ast.List)):
             continue
         on = _kept_on(module, holder)
         if _is_kept(module, assignment, holder) or on is not holder and _is_kept(module, assignment, on):
@@ -122,8 +123,9 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
     """The `x.state_dict()` in a value that keeps its references."""
     if depth == 0:
         return None
-    if isinstance(value, ast.Dict):
-        found = (_state(module, entry, depth - 1) for entry in value.values)
+    entries = _entries(value)
+    if entries:
+        found = (_state(module, entry, depth - 1) for entry in entries)
         return next((state for state in found if state is not None), None)
     if isinstance(value, ast.DictComp):
         entries = getattr(value.generators[0].iter, "func", None)  # `state.items`
@@ -140,6 +142,15 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
         states = [_state(module, origin.node, depth - 1) for origin in found]
         return states[0] if None not in states else None
     return value if all(map(_is_state_of_weights, found)) else None
+
+
+def _entries(value: ast.expr) -> list[ast.expr]:
+    """What is put into a container that is written out: `{"net": state}`, `(score, state)`, `dict(net=state)`"""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return value.elts
+    if isinstance(value, ast.Call) and last_word(value.func) == "dict" and not value.args:
+        return [keyword.value for keyword in value.keywords]
+    return value.values if isinstance(value, ast.Dict) else []
 
 
 def _is_same_memory(entry: ast.expr) -> bool:
@@ -163,7 +174,9 @@ def _copied_shallowly(module: Module, call: ast.Call) -> ast.expr | None:
     if word == "copy" and isinstance(call.func, ast.Attribute) and not call.args:
         return call.func.value
     is_copy = word in ("dict", "OrderedDict", "copy") or external_name(Value(module, call.func)) == "copy.copy"
-    return call.args[0] if is_copy and len(call.args) == 1 else None
+    copied = call.args[0] if is_copy and len(call.args) == 1 else None
+    is_pairs = isinstance(copied, ast.Call) and last_word(copied.func) == "items" and not copied.args
+    return receiver(copied) if is_pairs else copied
 
 
 def _is_state_of_weights(origin: Value) -> bool:
@@ -205,6 +218,8 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
         word = str(holder.slice.value)
     if _TO_COME_BACK_TO.search(word.lower()) or _is_restored(module, assignment, holder):
         return True
+    if _is_best_so_far(assignment) and any(_loaded_again(module, assignment, holder)):
+        return True
     return bool(word) and any(
         isinstance(test, (ast.Compare, ast.BoolOp)) and _TO_COME_BACK_TO.search(unparsed(test).lower())
         for test, _ in tests_around(assignment)
@@ -227,17 +242,40 @@ def _put_into_attributes(module: Module) -> frozenset[str]:
     return frozenset(value.id for value in stored if isinstance(value, ast.Name))
 
 
-def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
-    """Is it loaded into the same model again, after training went on?"""
+def _is_best_so_far(assignment: ast.stmt) -> bool:
+    """`if score > self.score: self.score = score`, beside it: what is kept for the highest of something, not for the
+    last of its numbers.
+    """
+    test = next(iter(tests_around(assignment)), (None, False))[0]
+    beside = [part for one in getattr(assignment.up, "body", ()) if isinstance(one, ast.Assign) for part in _assigned(one)]
+    return any(
+        {unparsed(target), unparsed(value)} == {unparsed(one.left), unparsed(one.comparators[0])}
+        and not _COUNTS.search(last_word(target).lower())
+        for one in (test.values if isinstance(test, ast.BoolOp) else [test])
+        if isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        for target, value in beside
+    )
+
+
+def _loaded_again(module: Module, assignment: ast.stmt, holder: ast.expr) -> Iterator[ast.Call]:
+    """The calls that load it into the same model, or into one of the same name."""
     models = [receiver(call) for call in module.index.calls_of("state_dict", inside=assignment) if receiver(call)]
     for use in reads(module, holder) if models else ():
-        model = receiver(use.up) if last_word(getattr(use.up, "func", use)) == "load_state_dict" else None
-        if model is None or unparsed(model) != unparsed(models[0]):
-            continue
-        if any(assignment.lineno < call.lineno < use.lineno for call in module.index.callers("step")):
+        call = use.up
+        while isinstance(call, ast.Subscript):  # `best["weights"]`
+            call = call.up
+        model = receiver(call) if last_word(getattr(call, "func", use)) == "load_state_dict" else None
+        if model is not None and unparsed(model) == unparsed(models[0]):
+            yield call
+
+
+def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
+    """Is it loaded into the same model again, after training went on?"""
+    for load in _loaded_again(module, assignment, holder):
+        if any(assignment.lineno < call.lineno < load.lineno for call in module.index.callers("step")):
             return True
-        later = next((loop for loop in loops_around(use) if loop.lineno > assignment.lineno), None)
-        if later is not None and _is_trained_by(module, later, model, _STEPS):
+        later = next((loop for loop in loops_around(load) if loop.lineno > assignment.lineno), None)
+        if later is not None and _is_trained_by(module, later, receiver(load), _STEPS):
             return True
     return False
 
