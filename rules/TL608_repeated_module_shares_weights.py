@@ -91,7 +91,7 @@ How it is found: `torchlint/source/answers/repeated_layers.py`.
 import ast
 
 from torchlint import Node, on_node
-from torchlint.source.answers.repeated_layers import appended_layer, listed_layer, multiplied_layer
+from torchlint.source.answers.repeated_layers import appended_layer, listed_layer, multiplied_layer, repeated_layer
 
 read_on = ("TL602", "torch.nn.ModuleList")
 
@@ -104,12 +104,22 @@ def multiplied(place: Node):
         yield finding(place, layer, edit)
 
 
-@on_node("ListComp", needs="Module|Sequential")
+@on_node("Call", called=("repeat", "fromkeys"), needs="Module|Sequential")
+def repeated(place: Node):
+    if (found := repeated_layer(place.value)) is not None:
+        (layer, times), text = found, place.source(found[1])
+        is_dict = place.word() == "fromkeys"
+        listed = f"{{name: {anew(place, layer)} for name in {text}}}" if is_dict else None
+        edit = place.replace(place.node, listed or f"[{anew(place, layer)} for _ in range({text})]")
+        yield finding(place, layer, edit)
+
+
+@on_node("ListComp", "GeneratorExp", "DictComp", needs="Module|Sequential")
 def listed(place: Node):
     yield from kept(place, listed_layer(place.value))
 
 
-@on_node("Call", called="append", needs=("Module|Sequential", "append"))
+@on_node("Call", called=("append", "insert", "add_module", "register_module"), needs="Module|Sequential")
 def appended(place: Node):
     yield from kept(place, appended_layer(place.value))
 

@@ -11,21 +11,25 @@ from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, statement_of
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.training.asked_for import defaults_of
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import loops_around, tests_around
 
 _MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|once|siamese|albert", re.IGNORECASE)
-_CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
+_CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict")
+_PUTS = {"append": 1, "insert": 2, "add_module": 2, "register_module": 2}  # and how many arguments they take
+_DEPTH = 3
 
 
 def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
     """The layer and the number of a product like `[layer] * n`."""
     node = place.node
-    listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
-    if not isinstance(listed, ast.List) or len(listed.elts) != 1:
+    lists = (ast.List, ast.Tuple)
+    listed, times = (node.left, node.right) if isinstance(node.left, lists) else (node.right, node.left)
+    if not isinstance(listed, lists) or len(listed.elts) != 1:
         return None
     [layer] = listed.elts
     if isinstance(times, ast.Constant) and times.value == 1 or not _has_weights(place, layer):
@@ -34,21 +38,42 @@ def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
     return (layer, times) if plain else None
 
 
+def repeated_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
+    """The layer and what it is repeated for: `n` of `nn.ModuleList(repeat(layer, n))`, `names` of
+    `nn.ModuleDict(dict.fromkeys(names, layer))`.
+    """
+    given = {k.arg: k.value for k in place.node.keywords} | dict(enumerate(place.node.args))
+    if len(given) != 2:
+        return None
+    if external_name(place.at(place.node.func, ())) == "itertools.repeat":
+        layer, times = given.get(0, given.get("object")), given.get(1, given.get("times"))
+    else:
+        times, layer = given.get(0), given.get(1)
+    if layer is None or times is None or isinstance(times, ast.Constant) and times.value == 1:
+        return None
+    return (layer, times) if _goes_in(place) and _has_weights(place, layer) and not _is_meant(place) else None
+
+
 def listed_layer(place: Value) -> ast.Name | None:
-    """The layer of `[layer for _ in range(n)]`."""
-    layer = place.node.elt
+    """The layer of `[layer for _ in range(n)]`, of `nn.ModuleList(layer for _ in range(n))` or of
+    `nn.ModuleDict({name: layer for name in names})`.
+    """
+    layer = place.node.value if isinstance(place.node, ast.DictComp) else place.node.elt
     if not isinstance(layer, ast.Name) or layer.at.lookup(layer.id) is place.node.scope:
         return None
-    plain = _has_weights(place, layer) and _becomes_layers(place) and not _is_meant(place)
+    becomes = _becomes_layers if isinstance(place.node, ast.ListComp) else _goes_in
+    plain = _has_weights(place, layer) and becomes(place) and not _is_meant(place)
     return layer if plain else None
 
 
 def appended_layer(place: Value) -> ast.Name | None:
-    """The layer that an `append` in a loop is given, and that is older than the loop."""
+    """The layer that an `append` or `add_module` in a loop is given, and that is older than the loop."""
     module, call = place.module, place.node
-    if not isinstance(call.func, ast.Attribute) or len(call.args) != 1 or not isinstance(call.args[0], ast.Name):
+    if not isinstance(call.func, ast.Attribute) or len(call.args) != _PUTS.get(call.func.attr):
         return None
-    [layer] = call.args
+    layer = call.args[-1]
+    if not isinstance(layer, ast.Name):
+        return None
     made, loops = origins(place.at(layer, ())), loops_around(call)
     if not loops or not _is_in_a_module(place):
         return None
@@ -125,9 +150,20 @@ def _is_in_a_module(place: Value) -> bool:
 
 def _becomes_layers(place: Value) -> bool:
     """Does the list go into a container of layers, or stand in a module?"""
-    around = place.node.up.up if isinstance(place.node.up, ast.Starred) else place.node.up
-    goes_in = isinstance(around, ast.Call) and external_name(place.at(around.func, ())) in _CONTAINERS
-    return goes_in or _is_in_a_module(place)
+    return _goes_in(place) or _is_in_a_module(place)
+
+
+def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
+    """Is a container of layers made of it, there or behind a name?"""
+    node, around = place.node, place.node.up
+    while isinstance(around, ast.Starred) or isinstance(around, ast.Call) and last_word(around.func) in ("list", "tuple"):
+        node, around = around, around.up
+    if isinstance(around, ast.Assign) and node is around.value and isinstance(around.targets[0], ast.Name) and depth:
+        return any(_goes_in(place.at(use, ()), depth - 1) for use in uses(place.module, around.targets[0]))
+    if not isinstance(around, ast.Call) or node is around.func:
+        return False
+    is_added = isinstance(around.func, ast.Attribute) and around.func.attr == "extend" and _is_in_a_module(place)
+    return is_added or external_name(place.at(around.func, ())) in _CONTAINERS
 
 
 def _is_meant(place: Value) -> bool:
