@@ -68,11 +68,14 @@ for hook in hooks:
     hook()
 register(callback=model.eval)
 ```
+
+Who wants what a function returns: `torchlint/source/answers/let_go.py`.
 """
 
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.let_go import parts, unwanted_results
 
 read_on = ("TL503", "TL514", "torch.nn.Module")
 
@@ -94,7 +97,20 @@ OF_TORCH = (
 
 @on_node("Expr")
 def as_a_statement(place: Node):
-    attribute = place.node.value
+    for attribute in parts(place.node.value):
+        yield from _dropped(place, attribute)
+
+
+@on_node("Lambda", "Return")
+def as_a_result(place: Node):
+    """`timed(lambda: loss.backward)`"""
+    value = place.node.body if isinstance(place.node, ast.Lambda) else place.node.value
+    if any(isinstance(part, ast.Attribute) and _effect(place, part) for part in parts(value)):
+        for attribute in unwanted_results(place.value):
+            yield from _dropped(place, attribute)
+
+
+def _dropped(place, attribute):
     if not isinstance(attribute, ast.Attribute):
         return
     if place.name(attribute) in OF_TORCH:
