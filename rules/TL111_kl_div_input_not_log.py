@@ -31,10 +31,10 @@ read_on = ("TL103", "TL105", "torch.nn.KLDivLoss", "torch.nn.functional.kl_div")
 LOGARITHM = {"torch.softmax": "torch.log_softmax", "torch.nn.functional.softmax": "F.log_softmax"}
 
 
-@on_call("torch.nn.functional.kl_div", "torch.nn.KLDivLoss()", needs="softmax|Softmax")
+@on_call("torch.nn.functional.kl_div", "torch.nn.KLDivLoss()", needs="softmax|Softmax|sigmoid|Sigmoid|probs")
 def check(call: Call):
     for origin in call.argument_origins("input", 0):
-        if origin.does("softmax") and not call.excludes(origin):
+        if origin.is_probability and not call.excludes(origin):
             yield call.finding(
                 f"KL divergence is given probabilities by `{call.called(origin, 'input', 0)}` where it expects their logarithm",
                 help="apply `log_softmax` to the first argument",

@@ -7,6 +7,7 @@ import ast
 from torchlint.facts import named, named_of
 from torchlint.source.flow.changed import pieces
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
@@ -31,6 +32,8 @@ def _most(value: Value, depth: int) -> float | None:
     node = value.node
     if isinstance(node, ast.Call):
         return _most_of_call(value, depth)
+    if isinstance(node, ast.Attribute) and not value.path:
+        return 1.0 if is_probs(value) else None
     if not isinstance(node, ast.BinOp) or value.path or depth == 0:
         return None
     if isinstance(node.op, ast.Sub):
@@ -49,6 +52,22 @@ def _most(value: Value, depth: int) -> float | None:
     if sides[0] is None or sides[1] is None:
         return None
     return sides[0] + sides[1] if isinstance(node.op, ast.Add) else sides[0] * sides[1]
+
+
+def is_probs(value: Value) -> bool:
+    """`Categorical(logits=x).probs`: torch's distributions have their probabilities in an attribute, and the normed
+    logarithms of them in `logits`.
+    """
+    node = value.node
+    if not isinstance(node, ast.Attribute) or node.attr != "probs" or value.path:
+        return False
+    made = origins(value.at(node.value, ()))
+    return bool(made) and all(
+        isinstance(one.node, ast.Call)
+        and not one.path
+        and (external_name(one.at(one.node.func, ())) or "").startswith("torch.distributions.")
+        for one in made
+    )
 
 
 def _most_of_call(value: Value, depth: int) -> float | None:
