@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import named, named_of
+from torchlint.source.answers.listed_labels import are_listed_in_blocks
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
@@ -14,6 +15,7 @@ from torchlint.source.training.samples import samples
 _DRAWS = frozenset(("torch.utils.data.random_split", "torch.utils.data.Subset"))  # some, in an order of their own
 # What leaves numbers in their order: `y.T.reshape(-1)` of two rows would have the classes take turns.
 _IN_ORDER = named("casts") | named_of("clone", "contiguous", "detach", "unsqueeze", "squeeze", "view", "reshape")
+_IN_ORDER |= named_of("tensor", "as_tensor", "from_numpy")
 _OF_ONE_NUMBER = named_of("full", "zeros", "ones")
 _JOINS = named_of("cat")
 _REPEATS = named_of("repeat_interleave")
@@ -40,7 +42,7 @@ def _whole(part: Value) -> list[Value]:
             return [part]
         if item.slice.id not in [parameter.arg for parameter in parameters_of(function)]:
             return [part]
-    return origins(part.at(item.value, ()), _IN_ORDER)
+    return [whole.at(whole.node, (*whole.path, *part.path)) for whole in origins(part.at(item.value, ()), _IN_ORDER)]
 
 
 def _is_mask(index: Value) -> bool:
@@ -69,7 +71,7 @@ def _is_method(call: Value) -> bool:
 
 
 def _is_in_blocks(labels: Value) -> bool:
-    if _is_sorted(labels):
+    if _is_sorted(labels) or are_listed_in_blocks(labels):
         return True
     if not isinstance(labels.node, ast.Call) or labels.path or not _is_first(argument(labels.node, "dim")):
         return False
