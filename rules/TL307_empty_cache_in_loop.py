@@ -40,6 +40,7 @@ for epoch in range(9):
 import ast
 
 from torchlint import Loop, on_round
+from torchlint.source.training.asked_for import is_on_by_default
 
 read_on = ("TL306", "notes/cuda#memory-management")
 in_tests = False
@@ -55,7 +56,7 @@ def check(loop: Loop):
         return
     for event in emptying if any(step.runs_always for step in loop.each("step")) else ():
         call, statement = loop.at(event.node), event.node.up
-        if not call.is_call(EMPTY) or not all(truth and asks_machine(test.node) for test, truth in event.tests):
+        if not call.is_call(EMPTY) or not all(truth and is_so(test) for test, truth in event.tests):
             continue
         here = isinstance(statement, ast.Expr) and statement.up is loop.node
         yield loop.finding(
@@ -65,6 +66,10 @@ def check(loop: Loop):
             notes=[loop.note(event.here, "called in each step")] if event.via else [],
             at=event.node,
         )
+
+
+def is_so(test) -> bool:
+    return asks_machine(test.node) or is_on_by_default(test)
 
 
 def asks_machine(test: ast.AST) -> bool:
