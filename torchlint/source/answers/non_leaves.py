@@ -17,7 +17,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
 from torchlint.source.flow.values import Value, frame_of
-from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of
+from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
 from torchlint.source.training.dtypes import dtype
 from torchlint.source.training.grads import CREATES, is_leaf, is_set_later
@@ -190,8 +190,10 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     """What an assignment makes of a leaf, if a later place needs the leaf itself."""
     target = statement.targets[0]
     value = Value(module, statement.value)
-    if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp)) and isinstance(target, ast.Name):
-        return _in_a_list(module, statement.value, target)
+    if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp, ast.Dict)) and isinstance(target, ast.Name):
+        is_list = not isinstance(statement.value, ast.Dict)
+        found = _in_a_list(module, statement.value, target) if is_list else None
+        return found or _in_a_collection(module, statement.value, target)
     if (
         isinstance(statement.value, ast.Call)
         and statement.value.args
@@ -236,7 +238,12 @@ def _taker(use: ast.expr) -> ast.Call | None:
     return node.up if isinstance(node.up, ast.Call) and node is not node.up.func else None
 
 
-def _gradient_is_read(module: Module, use: ast.expr, made: Value) -> bool:
+def _reads_of_gradients(module: Module, inside: ast.AST) -> list[ast.Attribute]:
+    reads = standing_in(inside, module.index.attributes("grad"))
+    return [read for read in reads if isinstance(read.ctx, ast.Load)][:MAX_READS]
+
+
+def _gradient_is_read(module: Module, use: ast.expr, made: Value, collection: ast.expr | None = None) -> bool:
     """Does a function or class of the project that it is given to read its `.grad`?"""
     taker = _taker(use)
     given = Value(module, taker) if taker is not None else None
@@ -245,16 +252,33 @@ def _gradient_is_read(module: Module, use: ast.expr, made: Value) -> bool:
         inside = callee.owner.node if callee.owner is not None else callee.function
         if home is None or inside is None:
             continue
-        reads = [read for read in standing_in(inside, home.index.attributes("grad")) if isinstance(read.ctx, ast.Load)]
-        for read in reads[:MAX_READS]:
+        for read in _reads_of_gradients(home, inside):
             function, frame = enclosing_function(read), None
             if function is callee.function and function is not None:
                 frame = frame_of(home, function, given, callee.instance)
             elif function is not None and callee.kind == "class":
                 frame = frame_of(home, function, None, given)
-            if any(origin.node is made.node for origin in origins(Value(home, read.value, frame))):
+            if _is_read_of(Value(home, read.value, frame), made, collection):
                 return True
     return False
+
+
+def _is_read_of(read: Value, made: Value, collection: ast.expr | None) -> bool:
+    """May a tensor whose gradient is read be one that was made, or, where it is descended, any of a collection?"""
+    found = origins(read)
+    if collection is None or not _is_descended(read.node):
+        return collection is None and any(origin.node is made.node for origin in found)
+    return any(origin.node is made.node or _is_any_of(origin, collection) for origin in found)
+
+
+def _is_any_of(origin: Value, collection: ast.expr) -> bool:
+    """`v` of `for v in variables.values()`, `variables[name]`"""
+    node = origin.node
+    if isinstance(node, ast.Call) and origin.path and last_word(node.func) in ("items", "values"):
+        node = node.func
+    if not isinstance(node, (ast.Subscript, ast.Attribute)):
+        return False
+    return any(whole.node is collection and not whole.path for whole in origins(origin.at(node.value, ())))
 
 
 def _calls_a_function(module: Module, node: ast.expr) -> bool:
@@ -281,6 +305,41 @@ def _in_a_list(module: Module, given: ast.expr, taken: ast.Name | ast.Call) -> N
                 takers = _optimizers_given(module, taken) if isinstance(taken, ast.Name) else [taken]
                 return NonLeaf(found[0], found[1], takers[0], "optimizer") if takers else None
     return None
+
+
+def _in_a_collection(module: Module, given: ast.expr, name: ast.Name) -> NonLeaf | None:
+    """An element of what somebody descends by hand: `for v in variables.values(): v -= lr * v.grad`, there or in a
+    function that it is given to.
+    """
+    elements = given.values if isinstance(given, ast.Dict) else getattr(given, "elts", [])
+    for element in () if module.index.says("retain_grad") else elements:
+        if not (_may_hold_leaf(module, element) or _calls_a_function(module, element)):
+            continue
+        found = non_leaf(Value(module, element))
+        if found is None or found[0].module is not module:
+            continue
+        for use in uses(module, name)[:MAX_READS]:
+            if _is_handed_on(module, use) and _gradient_is_read(module, use, found[0], given):
+                return NonLeaf(found[0], found[1], use, "grad")
+        here = _reads_of_gradients(module, enclosing_function(name) or module.tree)
+        for read in here:
+            if _is_read_of(Value(module, read.value), found[0], given):
+                return NonLeaf(found[0], found[1], read, "grad")
+    return None
+
+
+def _is_descended(tensor: ast.expr) -> bool:
+    """`v -= lr * v.grad`, `v.data -= …`, `v.sub_(v.grad)`: the statement, or one of its block, changes the tensor."""
+    text = unparsed(tensor)
+    for other in block_of(statement_of(tensor))[0]:
+        changed = other.target if isinstance(other, ast.AugAssign) else None
+        if isinstance(other, ast.Expr) and isinstance(other.value, ast.Call):
+            func = other.value.func
+            is_inplace = isinstance(func, ast.Attribute) and func.attr.endswith("_") and not func.attr.endswith("__")
+            changed = func.value if is_inplace else None
+        if changed is not None and unparsed(changed) in (text, f"{text}.data"):
+            return True
+    return False
 
 
 def _optimizers_given(module: Module, name: ast.Name) -> list[ast.AST]:
