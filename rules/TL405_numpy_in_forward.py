@@ -60,7 +60,7 @@ import ast
 
 from torchlint import ModuleClass, named, on_module
 from torchlint.source.answers.brought_back import comes_back, copied_tensor, lets_gradients_through
-from torchlint.source.answers.handed_on import numpy_of_helpers, run_by_forward
+from torchlint.source.answers.handed_on import functions_run_by, numpy_of_helpers, run_by_forward
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
 in_tests = False
@@ -69,7 +69,12 @@ NO_NUMBERS = ("shape", "ndim", "size", "savez", "save", "savetxt", "array_equal"
 
 @on_module(needs=("numpy|np", "forward"))
 def check(cls: ModuleClass):
-    for method in (code for code in map(cls.at, run_by_forward(cls.info)) if code.says("numpy")):
+    run = run_by_forward(cls.info)
+    for helper in (cls.at(function) for method in run for function in functions_run_by(method)):
+        for call in map(helper.at, helper.inside(ast.Call) if helper.says("numpy") else ()):
+            if (call.name(call.node.func) or "").startswith("numpy.") and takes_numbers(call):
+                yield from copies_that_come_back(cls, call)
+    for method in (code for code in map(cls.at, run) if code.says("numpy")):
         for call in map(method.at, method.inside(ast.Call)):
             for inner, given in () if call.no_grad else numpy_of_helpers(call.value):
                 if takes_numbers(method.at(inner)) and is_computed(call, given):

@@ -11,6 +11,7 @@ from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import PLAIN, kinds
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, last_word
@@ -93,8 +94,12 @@ def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         row = fact(f".{parent.attr}")
         return row is not None and row.same_numbers and _is_joined(tensor.at(parent.up, ()), seen)
+    if isinstance(parent, (ast.BinOp, ast.UnaryOp)) and _has_no_share(tensor, parent):
+        return _is_joined(tensor.at(parent, ()), seen)
     if isinstance(parent, ast.Return) and (function := enclosing_function(node)) is not None:
-        calls = callers_of(tensor.module, function, method_class(tensor.module, function))
+        frame = tensor.frame.of(function) if tensor.frame is not None else None
+        seen_in = [frame.call] if frame is not None and frame.call is not None else None
+        calls = seen_in or callers_of(tensor.module, function, method_class(tensor.module, function))
         return any(_is_joined(call, seen) for call in calls)
     if isinstance(parent, ast.Call) and node in parent.args:
         layers = [_learns(callee) for callee in callees(tensor.at(parent, ())) if callee.made or callee.owner]
@@ -105,6 +110,14 @@ def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
         others = [tensor.at(part, ()) for part in parent.elts if part is not node]
         return bool(names) and names <= _JOINS and any(requires_grad(other) is True for other in others)
     return any(_is_joined(tensor.at(use, ()), seen) for use in _reads(tensor))
+
+
+def _has_no_share(tensor: Value, operation: ast.BinOp | ast.UnaryOp) -> bool:
+    """Is what a tensor is computed with a number?"""
+    if isinstance(operation, ast.UnaryOp):
+        return isinstance(operation.op, ast.USub)
+    other = operation.left if operation.right is tensor.node else operation.right
+    return isinstance(other, ast.Constant) or kinds(tensor.at(other, ())) == {PLAIN}
 
 
 def _learns(layer: Callee) -> Answer:

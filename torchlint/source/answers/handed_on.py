@@ -1,4 +1,4 @@
-"""Plain functions of a file that compute with NumPy on what they are given."""
+"""What a forward runs besides itself, and plain functions that compute with NumPy on what they are given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import last_word
 
 
@@ -33,6 +33,18 @@ def run_by_forward(cls: ClassInfo) -> list[Value]:
         method = cls.method(name)
         if method is not None and (method.owner is cls or "forward" not in method.owner.methods):
             found.setdefault(id(method.node), Value(method.module, method.node))
+    return list(found.values())
+
+
+def functions_run_by(method: Value) -> list[Value]:
+    """The plain functions of the project that a method calls, each as it runs for the first such call."""
+    found: dict[int, Value] = {}
+    for node in method.module.index.inside(method.node, ast.Call):
+        call = method.at(node, ())
+        for callee in callees(call):
+            if callee.kind == "function" and callee.instance is None and isinstance(callee.function, ast.FunctionDef):
+                frame = frame_of(callee.module, callee.function, call, None)
+                found.setdefault(id(callee.function), Value(callee.module, callee.function, frame))
     return list(found.values())
 
 
