@@ -142,8 +142,15 @@ def _is_counted_by(loop: Value, given: Value) -> bool:
         unparsed(stop) in (unparsed(given.node), before)
         or before is not None
         and before == _named_before(loop.at(stop, ()))
+        or _is_one_number(given, loop.at(stop, ()))
     )
     return same and ("ep" in target or target == "_" or named_so) or named_so and "ep" in target
+
+
+def _is_one_number(given: Value, stop: Value) -> bool:
+    """Do both come from one place, `5` of a field or of `EPOCHS = 5`, through whatever names and functions?"""
+    mine, theirs = origins(given), origins(stop)
+    return len(mine) == len(theirs) == 1 and mine[0].node is theirs[0].node is not None and mine[0].path == theirs[0].path
 
 
 def _is_called_after_epochs(given: Value) -> bool:
