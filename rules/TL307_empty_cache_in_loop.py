@@ -35,12 +35,14 @@ for epoch in range(9):
             torch.cuda.empty_cache()
     torch.cuda.empty_cache()
 ```
+
+Which options are on by default: `torchlint/source/answers/on_by_default.py`.
 """
 
 import ast
 
 from torchlint import Loop, on_round
-from torchlint.source.training.asked_for import is_on_by_default
+from torchlint.source.answers.on_by_default import is_on_by_default
 
 read_on = ("TL306", "notes/cuda#memory-management")
 in_tests = False

@@ -107,11 +107,12 @@ def multiplied(place: Node):
 @on_node("Call", called=("repeat", "fromkeys"), needs="Module|Sequential")
 def repeated(place: Node):
     if (found := repeated_layer(place.value)) is not None:
-        (layer, times), text = found, place.source(found[1])
-        is_dict = place.word() == "fromkeys"
-        listed = f"{{name: {anew(place, layer)} for name in {text}}}" if is_dict else None
-        edit = place.replace(place.node, listed or f"[{anew(place, layer)} for _ in range({text})]")
-        yield finding(place, layer, edit)
+        layer, times = found[0], place.source(found[1])
+        if place.word() == "fromkeys":
+            text = f"{{name: {anew(place, layer)} for name in {times}}}"
+        else:
+            text = f"[{anew(place, layer)} for _ in range({times})]"
+        yield finding(place, layer, place.replace(place.node, text))
 
 
 @on_node("ListComp", "GeneratorExp", "DictComp", needs="Module|Sequential")

@@ -247,7 +247,9 @@ def _is_best_so_far(assignment: ast.stmt) -> bool:
     last of its numbers.
     """
     test = next(iter(tests_around(assignment)), (None, False))[0]
-    beside = [part for one in getattr(assignment.up, "body", ()) if isinstance(one, ast.Assign) for part in _assigned(one)]
+    beside = [
+        part for one in getattr(assignment.up, "body", ()) if isinstance(one, ast.Assign) for part in _assigned(one)
+    ]
     return any(
         {unparsed(target), unparsed(value)} == {unparsed(one.left), unparsed(one.comparators[0])}
         and not _COUNTS.search(last_word(target).lower())

@@ -150,7 +150,9 @@ def _is_counted_by(loop: Value, given: Value) -> bool:
 def _is_one_number(given: Value, stop: Value) -> bool:
     """Do both come from one place, `5` of a field or of `EPOCHS = 5`, through whatever names and functions?"""
     mine, theirs = origins(given), origins(stop)
-    return len(mine) == len(theirs) == 1 and mine[0].node is theirs[0].node is not None and mine[0].path == theirs[0].path
+    return (
+        len(mine) == len(theirs) == 1 and mine[0].node is theirs[0].node is not None and mine[0].path == theirs[0].path
+    )
 
 
 def _is_called_after_epochs(given: Value) -> bool:

@@ -1,4 +1,4 @@
-"""Lists of labels that are written class by class: `for c, n in enumerate(counts): for _ in range(n): labels.append(c)`."""
+"""Lists of labels that are written class by class: in a loop over classes, `for _ in range(n): labels.append(c)`."""
 
 from __future__ import annotations
 

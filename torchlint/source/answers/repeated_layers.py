@@ -156,7 +156,7 @@ def _becomes_layers(place: Value) -> bool:
 def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
     """Is a container of layers made of it, there or behind a name?"""
     node, around = place.node, place.node.up
-    while isinstance(around, ast.Starred) or isinstance(around, ast.Call) and last_word(around.func) in ("list", "tuple"):
+    while isinstance(around, ast.Starred) or last_word(getattr(around, "func", around)) in ("list", "tuple"):
         node, around = around, around.up
     if isinstance(around, ast.Assign) and node is around.value and isinstance(around.targets[0], ast.Name) and depth:
         return any(_goes_in(place.at(use, ()), depth - 1) for use in uses(place.module, around.targets[0]))

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlint.source.flow.flow import objects, origins
-from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field_defaults
 from torchlint.source.flow.signatures import default_of
-from torchlint.source.flow.usual_numbers import usual_number
 from torchlint.source.flow.values import Value
 from torchlint.source.training.regions import tests_around
 
@@ -51,44 +49,6 @@ def _given(call: ast.Call, name: str, place: int, default: ast.expr | None) -> a
         return None
     named = next((k.value for k in call.keywords if k.arg == name), default)
     return call.args[place] if len(call.args) > place else named
-
-
-def is_on_by_default(test: Value) -> bool:
-    """Does a test hold unless somebody asks for something else: `LOW = os.environ.get("LOW", "1") == "1"`, an option with
-    `default=True`?
-    """
-    found = origins(test)
-    return bool(found) and all(not origin.path and _holds(origin) for origin in found)
-
-
-def _holds(origin: Value) -> bool:
-    node = origin.node
-    if isinstance(node, ast.Compare):
-        sides = [_by_default(origin.at(side, ())) for side in (node.left, *node.comparators)]
-        known = len(sides) == 2 and None not in sides
-        return known and isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and (sides[0] == sides[1]) is isinstance(
-            node.ops[0], ast.Eq
-        )
-    return bool(_by_default(origin))
-
-
-def _by_default(value: Value) -> Any:
-    """The constant that it is if nobody says otherwise; None where nobody can tell."""
-    node = value.node
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Call) and node.args and not node.keywords:
-        name, given = external_name(value.at(node.func, ())), [_by_default(value.at(one, ())) for one in node.args]
-        if name in ("os.environ.get", "os.getenv"):
-            return given[1] if len(given) == 2 else None
-        if name in ("builtins.int", "builtins.bool") and len(given) == 1 and given[0] is not None:
-            return _number(given[0]) if name.endswith("int") else bool(given[0])
-        return None
-    return usual_number(value)
-
-
-def _number(said: Any) -> int | None:
-    return int(said) if isinstance(said, int) or isinstance(said, str) and said.isdecimal() else None
 
 
 def is_off_by_default(rate: Value) -> bool:
