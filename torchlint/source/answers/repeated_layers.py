@@ -72,8 +72,8 @@ def appended_layer(place: Value) -> ast.Name | None:
     if not isinstance(call.func, ast.Attribute) or len(call.args) != _PUTS.get(call.func.attr):
         return None
     layer = call.args[-1]
-    if not isinstance(layer, ast.Name):
-        return None
+    if not isinstance(layer, ast.Name) or call.func.attr != "append" and any(tests_around(call)):
+        return None  # `if isinstance(child, nn.Linear): self.add_module(name, head)` may be of one of them
     made, loops = origins(place.at(layer, ())), loops_around(call)
     if not loops or not _is_in_a_module(place):
         return None
