@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.callers import callers_of
-from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import SAME_OBJECT, callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
-from torchlint.source.flow.signatures import bound_argument, is_static
+from torchlint.source.flow.signatures import bound_argument, has_decorator, is_static
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
@@ -123,7 +123,7 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
     """The `x.state_dict()` in a value that keeps its references."""
     if depth == 0:
         return None
-    entries = _entries(value)
+    entries = _entries(module, value)
     if entries:
         found = (_state(module, entry, depth - 1) for entry in entries)
         return next((state for state in found if state is not None), None)
@@ -144,13 +144,38 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
     return value if all(map(_is_state_of_weights, found)) else None
 
 
-def _entries(value: ast.expr) -> list[ast.expr]:
-    """What is put into a container that is written out: `{"net": state}`, `(score, state)`, `dict(net=state)`"""
+def _entries(module: Module, value: ast.expr) -> list[ast.expr]:
+    """What is put into a container that is written out, `{"net": state}`, `(score, state)`, `dict(net=state)`, or into
+    a record of plain fields.
+    """
     if isinstance(value, (ast.Tuple, ast.List)):
         return value.elts
-    if isinstance(value, ast.Call) and last_word(value.func) == "dict" and not value.args:
-        return [keyword.value for keyword in value.keywords]
+    if isinstance(value, ast.Call):
+        named = [keyword.value for keyword in value.keywords]
+        if last_word(value.func) == "dict":
+            return [] if value.args else named
+        return [*value.args, *named] if _is_record(Value(module, value)) else []
     return value.values if isinstance(value, ast.Dict) else []
+
+
+def _is_record(made: Value) -> bool:
+    """Of a dataclass or a namedtuple, which keep what they are given as it is"""
+    if not made.module.index.says("dataclass") and not made.module.index.says("namedtuple"):
+        return False
+    found = list(callees(made))
+    return bool(found) and all(
+        callee.name == "collections.namedtuple()" or callee.kind == "class" and _is_dataclass(callee.owner)
+        for callee in found
+    )
+
+
+def _is_dataclass(owner: ClassInfo | None) -> bool:
+    return (
+        owner is not None
+        and has_decorator(owner.node, "dataclass")
+        and owner.method("__init__") is None
+        and owner.method("__post_init__") is None
+    )
 
 
 def _is_same_memory(entry: ast.expr) -> bool:
@@ -243,32 +268,61 @@ def _put_into_attributes(module: Module) -> frozenset[str]:
 
 
 def _is_best_so_far(assignment: ast.stmt) -> bool:
-    """`if score > self.score: self.score = score`, beside it: what is kept for the highest of something, not for the
-    last of its numbers.
+    """`if score > self.score: self.score = score`, beside it, or `if score > top[0]: top = score, state`: what is kept
+    for the highest of something, not for the last of its numbers.
     """
     test = next(iter(tests_around(assignment)), (None, False))[0]
-    beside = [
-        part for one in getattr(assignment.up, "body", ()) if isinstance(one, ast.Assign) for part in _assigned(one)
-    ]
+    beside = [one for one in getattr(assignment.up, "body", ()) if isinstance(one, ast.Assign)]
+    parts = [part for one in beside for part in _assigned(one)]
     return any(
-        {unparsed(target), unparsed(value)} == {unparsed(one.left), unparsed(one.comparators[0])}
-        and not _COUNTS.search(last_word(target).lower())
+        any(_takes_up(target, value, one) for target, value in parts)
         for one in (test.values if isinstance(test, ast.BoolOp) else [test])
         if isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-        for target, value in beside
     )
+
+
+def _takes_up(target: ast.expr, value: ast.expr, test: ast.Compare) -> bool:
+    """Does an assignment keep the new one of two numbers that were compared, for the next time?"""
+    sides = [test.left, test.comparators[0]]
+    if any(_COUNTS.search(last_word(side).lower()) for side in sides):
+        return False
+    if {unparsed(target), unparsed(value)} == set(map(unparsed, sides)):
+        return True
+    given = value.args if isinstance(value, ast.Call) else getattr(value, "elts", [])
+    new, kept = sides if unparsed(sides[0]) in map(unparsed, given) else sides[::-1]
+    is_part = isinstance(kept, (ast.Attribute, ast.Subscript)) and unparsed(kept.value) == unparsed(target)
+    return is_part and unparsed(new) in map(unparsed, given)
 
 
 def _loaded_again(module: Module, assignment: ast.stmt, holder: ast.expr) -> Iterator[ast.Call]:
     """The calls that load it into the same model, or into one of the same name."""
     models = [receiver(call) for call in module.index.calls_of("state_dict", inside=assignment) if receiver(call)]
-    for use in reads(module, holder) if models else ():
+    for use in _all_reads(module, holder) if models else ():
         call = use.up
-        while isinstance(call, ast.Subscript):  # `best["weights"]`
+        while isinstance(call, (ast.Subscript, ast.Attribute)):  # `best["weights"]`, `best.weights`
             call = call.up
         model = receiver(call) if last_word(getattr(call, "func", use)) == "load_state_dict" else None
         if model is not None and unparsed(model) == unparsed(models[0]):
             yield call
+
+
+def _is_of_another_function(module: Module, holder: ast.Name) -> bool:
+    """`nonlocal best`, `global best`"""
+    scope = holder.at.lookup(holder.id)
+    return scope is not None and scope.node is not (enclosing_function(holder) or module.tree)
+
+
+def _all_reads(module: Module, holder: ast.expr) -> list[ast.expr]:
+    """Those of a name that belongs to a function around, and of an entry of a dict, too."""
+    named = holder.value if isinstance(holder, ast.Subscript) else holder
+    scope = named.at.lookup(named.id) if isinstance(named, ast.Name) else None
+    if scope is None or named is holder and not _is_of_another_function(module, holder):
+        return reads(module, holder)
+    same = [name for name in module.index.names(named.id) if name.at.lookup(name.id) is scope]
+    if named is holder:
+        return [name for name in same if isinstance(name.ctx, ast.Load)]
+    entries = [name.up for name in same if isinstance(name.up, ast.Subscript) and isinstance(name.up.ctx, ast.Load)]
+    return [entry for entry in entries if unparsed(entry.slice) == unparsed(holder.slice)]
 
 
 def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
@@ -298,8 +352,9 @@ def _is_handed_on(module: Module, holder: ast.expr) -> bool:
 
 def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
     """Do all that use a variable stand below it in the same round, with no training in between?"""
-    found = uses(module, holder) if isinstance(holder, ast.Name) else []
-    around = set(loops_around(assignment))
+    if not isinstance(holder, ast.Name) or _is_of_another_function(module, holder):
+        return False
+    found, around = uses(module, holder), set(loops_around(assignment))
     if not found or any(use.lineno <= assignment.lineno or not around <= set(loops_around(use)) for use in found):
         return False
     last = max(part.end_lineno for use in found for part in (use, *(set(loops_around(use)) - around)))
