@@ -24,7 +24,7 @@ loss = F.kl_div((F.softmax(student, dim=1) + 1e-8).log(), F.softmax(teacher, dim
 ```
 """
 
-from torchlint import Call, on_call
+from torchlint import SAME_NUMBERS, Call, on_call
 
 read_on = ("TL103", "TL105", "torch.nn.KLDivLoss", "torch.nn.functional.kl_div")
 
@@ -33,7 +33,7 @@ LOGARITHM = {"torch.softmax": "torch.log_softmax", "torch.nn.functional.softmax"
 
 @on_call("torch.nn.functional.kl_div", "torch.nn.KLDivLoss()", needs="softmax|Softmax|sigmoid|Sigmoid|probs")
 def check(call: Call):
-    for origin in call.argument_origins("input", 0):
+    for origin in call.argument_origins("input", 0, SAME_NUMBERS):
         if origin.is_probability and not call.excludes(origin):
             yield call.finding(
                 f"KL divergence is given probabilities by `{call.called(origin, 'input', 0)}` where it expects their logarithm",

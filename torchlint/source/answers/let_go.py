@@ -52,7 +52,10 @@ def _is_let_go_where_called(function: Value, depth: int) -> bool:
     if isinstance(around, ast.Assign) and len(around.targets) == 1:
         return _is_called(function, around.targets[0], None, depth)
     call = around.up if isinstance(around, ast.keyword) else around
-    return isinstance(call, ast.Call) and node is not call.func and _is_taken(function, function.at(call, ()), depth)
+    if not isinstance(call, ast.Call):
+        return False
+    called = function.at(call, ())
+    return _is_let_go(called, None, depth) if node is call.func else _is_taken(function, called, depth)
 
 
 def _is_taken(given: Value, call: Value, depth: int) -> bool:

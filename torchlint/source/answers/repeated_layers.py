@@ -158,6 +158,8 @@ def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
     node, around = place.node, place.node.up
     while isinstance(around, ast.Starred) or last_word(getattr(around, "func", around)) in ("list", "tuple"):
         node, around = around, around.up
+        if isinstance(node, ast.Starred) and isinstance(around, (ast.List, ast.Tuple)):  # `[*repeat(layer, n)]`
+            node, around = around, around.up
     if isinstance(around, ast.Assign) and node is around.value and isinstance(around.targets[0], ast.Name) and depth:
         return any(_goes_in(place.at(use, ()), depth - 1) for use in uses(place.module, around.targets[0]))
     if not isinstance(around, ast.Call) or node is around.func:
