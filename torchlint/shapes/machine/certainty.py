@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 import sys
 import types
@@ -159,12 +160,18 @@ class Certainty(PlainRefusals):
                 self.presumed = True
 
     def _are_called_back(self, value: Any, depth: int = 3) -> bool:
-        """Is it a function of the program, or a list of some, as `hooks=[("layer", save)]`?"""
+        """Is it a function of the program, or a list of some, as `hooks=[("layer", save)]`? Also one that a library
+        has wrapped, `@torch.no_grad()`, or of which a part is given, `partial(save, 1)`.
+        """
         if type(value) in (list, tuple, dict):
             self.budget.touch(value)
             parts = value.values() if type(value) is dict else value
             return depth > 0 and any(self._are_called_back(part, depth - 1) for part in parts)
-        return functions.closure_of(value) is not None
+        if type(value) is functools.partial:
+            return depth > 0 and self._are_called_back(value.func, depth - 1)
+        is_function = type(value) in (types.FunctionType, types.MethodType)
+        wrapped = getattr(value, "__wrapped__", None) if is_function else None
+        return functions.closure_of(value) is not None or functions.closure_of(wrapped) is not None
 
     def _held_in(self, value: Any, depth: int = 2) -> Iterator[Any]:
         """The modules in `{"G": G, "D": D}`, the lists in `[[], []]`"""
