@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import copy
 import enum
@@ -20,6 +21,7 @@ from torchlint.shapes.core.module_tables import TABLES, put_table, table_of
 from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
+from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.libraries import builtins, guards, inspecting, text_methods, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
@@ -234,6 +236,8 @@ class Attributes:
             return table_of(owner, name)
         try:
             found = own_part(owner, name)
+            if self._may_be_field(owner, name, found):
+                return Unknown(f"{name} may be a field")
             return Unknown("a parameter without sizes") if isinstance(found, UninitializedTensorMixin) else found
         except AttributeError as error:
             if name in self.patched or self.is_open(type(owner)) or guards.may_have_more(owner):
@@ -244,7 +248,8 @@ class Attributes:
 
     def _of_instance(self, owner: Any, name: str) -> Any:
         try:
-            return getattr(owner, name)
+            found = getattr(owner, name)
+            return Unknown(f"{name} may be a field") if self._may_be_field(owner, name, found) else found
         except AttributeError as error:
             kind = owner if isinstance(owner, type) else type(owner)
             reads = None if kind is owner else getattr(owner, READS, None)
@@ -253,6 +258,22 @@ class Attributes:
             if self.is_open(kind) or name in self.patched or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
             raise self.lacks(error, owner, name)
+
+    def _may_be_field(self, owner: Any, name: str, found: Any) -> bool:
+        """Whether a function that is set in the body of a class becomes no method of its objects: `step: Callable =
+        train` in one of which a base or a decorator is not known, which may make fields of what is set there.
+        """
+        if type(found) is not types.MethodType or found.__self__ is not owner or not self.is_open(type(owner)):
+            return False
+        kind = next((base for base in type(owner).__mro__ if name in vars(base)), None)
+        if kind not in self.codes:
+            return False
+        if name in vars(kind).get("__annotations__", ()):
+            return True
+        node, closure = self.codes[kind].node, functions.closure_of(found)
+        is_inside = closure is not None and closure.code.node in ast.walk(node)  # `run = forward`
+        sets = (one.targets for one in node.body if isinstance(one, ast.Assign))
+        return not is_inside and any(last_word(target) == name for targets in sets for target in targets)
 
     def _of_type(self, owner: type, name: str) -> Any:
         if name in METHODS.get(owner, ()) or issubclass(owner, enum.Enum):

@@ -115,8 +115,9 @@ class Classes:
         defaults = [namespace[n] for n in fields if n in namespace]
         base = collections.namedtuple(code.name, fields, defaults=defaults)
         kinds = (property, staticmethod, classmethod)
-        methods = {k: v for k, v in namespace.items() if functions.closure_of(v) is not None or isinstance(v, kinds)}
-        made = type(code.name, (base,), {k: v for k, v in methods.items() if k not in DROPPED})
+        own = {k: v for k, v in namespace.items() if k not in DROPPED and k not in fields}
+        methods = {k: v for k, v in own.items() if functions.closure_of(v) is not None or isinstance(v, kinds)}
+        made = type(code.name, (base,), methods)
         self.codes[made], self.owned[made] = code, True
         return made
 
@@ -205,7 +206,7 @@ class Classes:
             return kind(*[a for a in args if type(a) is not Unknown])
         if not own_init and functions.closure_of(getattr(kind, "__new__", None)) is None and (args or kwargs):
             if self.is_open(kind) and not issubclass(kind, (nn.Module, dict, list, tuple)):
-                args, kwargs = [], {}
+                return self._of_others(kind, args, kwargs)
             elif not issubclass(kind, tuple) and unknown_in((*args, *kwargs.values())) is not None:
                 return Unknown("it is made of unknowns")
         try:
@@ -225,6 +226,17 @@ class Classes:
                 )  # an answer to an unknown condition is a guess, too
                 if not self.guessing and not self.decided_here:
                     self.built_instances[type(made)] = made
+        return made
+
+    def _of_others(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
+        """An object that a constructor nobody knows makes, as that of `class Settings(BaseModel)`: what it was given
+        is instead of the defaults in its class, whatever is made of it.
+        """
+        made = kind()
+        fields = [name for base in kind.__mro__ if args for name in vars(base).get("__annotations__", ())]
+        for name in (*fields, *kwargs):
+            if any(name in vars(base) for base in kind.__mro__):  # else it is unknown anyway
+                vars(made)[name] = Unknown(f"a constructor that is not known is given {name}")
         return made
 
 

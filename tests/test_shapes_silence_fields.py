@@ -1,0 +1,98 @@
+"""What stands in the body of a class may be a field, of which objects have another value, and no method."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dry import faults_of
+
+CLASS = """
+    from dataclasses import dataclass
+    from typing import Callable, NamedTuple
+
+    import attrs
+    import native
+    from pydantic import BaseModel
+
+    def step(*, model):
+        return model(torch.zeros(1, 2))
+
+    def step_of(self, *, model):
+        return model(torch.zeros(1, 2))
+
+"""
+FIELD = """
+    class Settings(BaseModel):
+        width: int = 3
+        train: Callable = step
+"""
+USED = """
+    settings = Settings()
+    settings.train(model=nn.Linear(2, 2))
+"""
+BOUND = ["step() takes 0 positional arguments but 1 were given"]
+
+
+def faults(tmp_path, program: str) -> list[str]:
+    return [fault.message for fault in faults_of(tmp_path, CLASS + program)]
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("", ""),
+        ("train: Callable = step", "train = step"),
+        ("class Settings(BaseModel)", "class Settings(metaclass=native.Fields)"),
+        ("class Settings(BaseModel)", "@attrs.define\n    class Settings"),
+        ("class Settings(BaseModel)", "@attrs.define\n    class Settings(nn.Module)"),
+        ("class Settings(BaseModel)", "class Settings(native.Options, nn.Module)"),
+        ("class Settings(BaseModel)", "@dataclass\n    class Settings"),
+        ("class Settings(BaseModel)", "class Settings(NamedTuple)"),
+        ("train: Callable = step", "train: Callable = step\n\n    class Settings(Settings):\n        depth: int = 1"),
+    ],
+)
+def test_a_function_in_a_field_is_not_bound(tmp_path, old, new):
+    assert faults(tmp_path, FIELD.replace(old, new) + USED) == []
+
+
+@pytest.mark.parametrize("kind", ["", "(nn.Module)"])
+def test_python_binds_a_function_in_a_class(tmp_path, kind):
+    program = FIELD.replace("(BaseModel)", kind) + USED
+    assert faults(tmp_path, program) == BOUND
+    assert faults(tmp_path, program.replace("Callable = step", "Callable = step_of")) == []
+
+
+@pytest.mark.parametrize("line", ["", "\n        do = train", "\n        do: int = 8"])
+def test_methods_are_bound_whatever_the_base_is(tmp_path, line):
+    program = f"""
+    class Settings(BaseModel):
+        def train(self, *, layer):
+            return layer(torch.zeros(1, 2)){line}
+
+    Settings().{"do" if "train" in line else "train"}(layer=nn.Linear(3, 2))
+    """
+    assert faults(tmp_path, program) == ["Linear takes 3 features but gets 2 in (1, 2)"]
+
+
+@pytest.mark.parametrize(
+    "kind, given",
+    [
+        ("class Settings(BaseModel)", "width=5"),
+        ("class Settings(BaseModel)", "train=step, width=5"),
+        ("@attrs.define\n    class Settings", "5"),
+        ("class Settings(metaclass=native.Fields)", "5"),
+        ("@dataclass\n    class Settings", "5"),
+    ],
+)
+def test_what_a_constructor_is_given_is_instead_of_the_default(tmp_path, kind, given):
+    program = FIELD.replace("class Settings(BaseModel)", kind)
+    use = "\n    nn.Linear(Settings({}).width, 2)(torch.zeros(1, 5))\n"
+    assert faults(tmp_path, program + use.format(given)) == []
+    assert faults(tmp_path, program + use.format("")) == ["Linear takes 3 features but gets 5 in (1, 5)"]
+
+
+def test_what_it_is_not_given_is_the_default(tmp_path):
+    use = "\n    nn.Linear(Settings(train=step).width, 2)(torch.zeros(1, 5))\n"
+    assert faults(tmp_path, FIELD + use) == ["Linear takes 3 features but gets 5 in (1, 5)"]
