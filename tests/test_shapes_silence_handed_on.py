@@ -67,3 +67,86 @@ def test_a_library_calls_the_function_that_it_gets(tmp_path, given):
 
 def test_a_library_that_gets_a_number_fills_nothing(tmp_path):
     assert faults(tmp_path, PLAYED.replace("run(fill)", "run(8)")) == ["there is no 'n' in an empty dict"]
+
+
+TRAINED = """
+    import native
+
+    def scaled(optimizer):
+        for group in optimizer.param_groups:
+            group["lr"] *= 0.9
+
+    model = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.95)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30, gamma=0.5)
+    seen = {"rounds": 0}
+    for epoch in range(90):
+        loss = model(torch.randn(20, 1)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    rate = optimizer.param_groups[0]["lr"]
+    assert rate < 0.05, f"it is {rate}"
+"""
+MADE = "torch.optim.lr_scheduler.StepLR(optimizer, step_size=30, gamma=0.5)"
+ASKED = 'optimizer.param_groups[0]["lr"]'
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("", ""),
+        (MADE, "torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[30, 60])"),
+        (MADE, "torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.1 if epoch > 40 else 1.0)"),
+        (MADE, "torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.2, total_steps=90)"),
+        (MADE, "torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=90)"),
+        (MADE, "native.Warmup(optimizer)"),
+        (f"schedule = {MADE}", "helped, schedule = native.prepared(model, [optimizer]), native.Nothing()"),
+        (ASKED, "schedule.get_last_lr()[0]"),
+        (ASKED, 'optimizer.state_dict()["param_groups"][0]["lr"]'),
+        (ASKED, 'next(iter(optimizer.param_groups)).get("lr")'),
+        (ASKED, "1 / schedule.last_epoch"),
+        ("schedule.step()", "scaled(optimizer)"),
+        ("schedule.step()", "if epoch % 30 == 29:\n            schedule.step()"),
+        ("        schedule.step()\n", "        schedule.step()\n    schedule.step()\n"),
+    ],
+)
+def test_a_rate_that_is_set_in_all_rounds_is_not_that_of_the_first(tmp_path, old, new):
+    assert faults(tmp_path, TRAINED.replace(old, new)) == []
+
+
+def test_a_rate_is_that_of_the_rounds_that_are_run(tmp_path):
+    said = ["it is 0.1 (with rate = 0.1)"]
+    assert faults(tmp_path, TRAINED.replace("range(90)", "range(2)")) == said
+    assert faults(tmp_path, TRAINED.replace("        schedule.step()\n", "")) == said
+    assert faults(tmp_path, TRAINED.replace("rate < 0.05", "rate > 0.05").replace("range(90)", "range(2)")) == []
+
+
+def test_what_is_set_after_the_rounds_is_known(tmp_path):
+    program = TRAINED.replace("    rate =", '    optimizer.param_groups[0]["lr"] = 0.1\n    rate =')
+    assert faults(tmp_path, program) == ["it is 0.1 (with rate = 0.1)"]
+
+
+def test_a_rate_that_a_loss_decides(tmp_path):
+    program = TRAINED.replace(MADE, "torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)")
+    program = program.replace("schedule.step()", "schedule.step(loss.item())").replace("range(90)", "range(2)")
+    assert faults(tmp_path, program) == []
+
+
+def test_the_momentum_goes_around_too(tmp_path):
+    program = TRAINED.replace(MADE, "torch.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 0.2, 80)")
+    assert faults(tmp_path, program.replace('["lr"]', '["momentum"]')) == []
+
+
+@pytest.mark.parametrize("line", ['seen["rounds"] += 1', 'seen["rounds"] = epoch + 1', "seen.update(rounds=epoch + 1)"])
+def test_what_a_dict_counts(tmp_path, line):
+    asked = '    assert seen["rounds"] == 90, "too few"\n'
+    assert faults(tmp_path, TRAINED.replace("schedule.step()", line).partition("    rate")[0] + asked) == []
+
+
+def test_what_a_dict_holds_anyway(tmp_path):
+    program = TRAINED.replace("schedule.step()", 'seen["width"] = 8').partition("    rate")[0]
+    assert faults(tmp_path, program + '    assert seen["width"] == 9, "too few"\n') != []
+    program = program.replace('seen["width"]', 'seen["rounds"]')
+    assert faults(tmp_path, program + '    assert seen["rounds"] == 9, "too few"\n') != []

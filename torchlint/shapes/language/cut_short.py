@@ -27,6 +27,7 @@ from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Cours
 from torchlint.shapes.language.counters import RoundBegins
 from torchlint.shapes.language.growing import Growth
 from torchlint.shapes.language.program import Frame
+from torchlint.shapes.language.rates import Rates
 from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.ranges import FACTS
@@ -55,8 +56,9 @@ class Changes:
     def __init__(self):
         self.loops = 0  # how many run within each other
         self.containers: list[Any] = []
-        self.items: list[tuple[list, Any]] = []  # set by position
-        self.fields: list[tuple[Any, str, Any]] = []  # attributes and globals: of what, by name, with each value
+        self.items: list[list | dict] = []  # of which any item may have been set
+        self.fields: list[tuple[Any, Any, Any]] = []  # attributes, globals, items: of what, by name, with each value
+        self.rates = Rates()
         self.counting: set[int] = set()  # which of these were counted up, wherever the function comes to its end
         self.growing: set[int] = set()  # and which containers got an item that way
         self.written: list[Any] = []  # tensors whose numbers were known
@@ -72,16 +74,20 @@ class Changes:
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if isinstance(owner, CONTAINERS) and name in CHANGING:
             self.containers.append(owner)
+            if name == "update" and isinstance(owner, dict):
+                self.items.append(owner)  # whichever of those it has
         elif isinstance(owner, LAYERS) and (name in CHANGING or name == "add_module"):
             self.containers.append(owner)
 
-    def put(self, owner: Any, key: Any) -> None:
-        """`owner[key] = value`: a dict may grow, of a list an item may be another one after more rounds."""
+    def put(self, owner: Any, key: Any, value: Any) -> None:
+        """`owner[key] = value`: a dict may grow, and an item may be another one after more rounds."""
         if isinstance(owner, dict):
             if key not in owner:
                 self.containers.append(owner)
+            if not isinstance(value, nn.Module):
+                self.fields.append((owner, key, value))
         elif isinstance(owner, list):
-            self.items.append((owner, key))
+            self.items.append(owner)
 
     def operate(self, apply: Callable, owner: Any) -> None:
         """`items += more`"""
@@ -189,6 +195,7 @@ class Rounds:
         "items",
         "fields",
         "written",
+        "stepped",
         "periodic",
         "steps",
         "counted",
@@ -237,6 +244,7 @@ class Rounds:
         self.items = len(self.changes.items)
         self.fields = len(self.changes.fields)
         self.written = len(self.changes.written)
+        self.stepped = len(self.changes.rates.stepped)
         self.counters = counters  # how names are read and set with which the loop counts
         self.marks: list[RoundBegins] = []  # of the last three rounds, as they begin
         self.trails: dict[CountedTest, Trail] = {}
@@ -261,6 +269,7 @@ class Rounds:
             self.changes.counting.clear()
             self.changes.growing.clear()
             self.changes.written.clear()
+            self.changes.rates.stepped.clear()
 
     def trained(self) -> bool:
         """Count a round; whether two rounds have trained something before it, and this one has nothing new."""
@@ -371,17 +380,20 @@ class Rounds:
         for (read, keep), value in zip(self.names, earlier):
             if not same(value, read(self.frame)):
                 keep(self.frame, Unknown("it changes from round to round"))
-        first: dict[tuple[int, str], Any] = {}
+        first: dict[tuple[int, Any], Any] = {}
         for owner, name, value in self.changes.fields[self.fields :]:
             if not same(first.setdefault((id(owner), name), value), value):
                 _make_unknown(owner, name)
-        for owner in {id(o): o for o, _ in self.changes.items[self.items :]}.values():
-            owner[:] = [Unknown("it changes from round to round") if type(item) in NUMBERS else item for item in owner]
+        for owner in {id(o): o for o in self.changes.items[self.items :]}.values():
+            for place, item in list(dict.items(owner) if isinstance(owner, dict) else enumerate(owner)):
+                if type(item) in NUMBERS:
+                    _make_unknown(owner, place)
         for container in {id(c): c for c in self.changes.containers[self.containers :]}.values():
             loosen(container)
         for storage in self.changes.written[self.written :]:
             for fact in FACTS:
                 storage.__dict__.pop(fact, None)
+        self.changes.rates.leave_open(self.stepped)
         for container in [read(self.frame) for read in self.filled]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
@@ -469,10 +481,11 @@ def _names_attributes(node: ast.AST) -> bool:
     return any(last_word(call.func) in NAMING for call in calls)
 
 
-def _make_unknown(owner: Any, name: str) -> None:
-    held = owner if isinstance(owner, dict) else getattr(owner, "__dict__", None)
-    if held is not None and name in held:
-        held[name] = Unknown("it changes from round to round")
+def _make_unknown(owner: Any, name: Any) -> None:
+    held = owner if isinstance(owner, (dict, list)) else getattr(owner, "__dict__", None)
+    if isinstance(held, list) or held is not None and name in held:
+        kind = list if isinstance(held, list) else dict
+        kind.__setitem__(held, name, Unknown("it changes from round to round"))
 
 
 def may_be_alike(one: Any, other: Any, depth: int = 3) -> bool:

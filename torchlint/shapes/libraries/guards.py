@@ -373,7 +373,9 @@ def _clear(machine, method, /, *args, **kwargs):
 
 def _schedule_step(machine, method, /, *args, **kwargs):
     made = machine.foreign(method, args, kwargs)
-    machine.schedules.stepped(method.__self__)
+    machine.changes.rates.step(method.__self__, type(made) is not Unknown, machine.changes.loops)
+    if isinstance(method.__self__, torch.optim.lr_scheduler.OneCycleLR):
+        machine.schedules.stepped(method.__self__)
     return made
 
 
@@ -509,7 +511,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
     *containers.METHODS,
     *distributions.METHODS,
-    (torch.optim.lr_scheduler.OneCycleLR, {"step": _schedule_step}),
+    (torch.optim.lr_scheduler.LRScheduler, {"step": _schedule_step}),
     (
         torch.optim.Optimizer,
         {

@@ -201,6 +201,8 @@ class Attributes:
 
     def _of_torch(self, owner: Any, name: str) -> Any:
         """An attribute of what torch has made: an optimizer, a pair of values and places."""
+        if self.changes.rates.is_lost(owner, name):
+            return Unknown("how often a schedule is stepped")
         try:
             return own_part(owner, name)
         except AttributeError as error:

@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
 
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.doubts import Doubt
@@ -28,6 +30,7 @@ from torchlint.shapes.machine.plain_refusals import PlainRefusals
 MODULES = 64  # in one container that is lent
 LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
+_HELD = (*CONTAINERS, nn.Module, Optimizer, LRScheduler)  # what may be filled, moved or set in hands nobody knows
 _PLAIN = (int, float, bool, str, list, tuple, dict, set, types.NoneType)  # which cannot be called
 _OF_TORCH = (torch.Size, torch.dtype, torch.device)
 # The modules whose names are all torch's own: no other library adds to them.
@@ -149,7 +152,7 @@ class Certainty(PlainRefusals):
                     self.budget.spend(1 + (len_of(value.within) >> 4))
                     self.lend(value.within.values() if isinstance(value.within, dict) else value.within)
                 continue
-            if isinstance(value, (*CONTAINERS, nn.Module)) or self.is_own(value):
+            if isinstance(value, _HELD) or self.is_own(value):
                 self._lend_one(value)
                 if type(value) in self.codes:
                     for held in self._within_reach(type(value), value):
@@ -174,16 +177,18 @@ class Certainty(PlainRefusals):
         return functions.closure_of(value) is not None or functions.closure_of(wrapped) is not None
 
     def _held_in(self, value: Any, depth: int = 2) -> Iterator[Any]:
-        """The modules in `{"G": G, "D": D}`, the lists in `[[], []]`"""
+        """The modules in `{"G": G, "D": D}`, the lists in `[[], []]`, the optimizers in `(first, second)`"""
         if type(value) in (list, tuple, dict) and len(value) <= MODULES and depth > 0:
             self.budget.spend(1 + (len(value) >> 4))
             for part in value.values() if type(value) is dict else value:
-                if isinstance(part, (*CONTAINERS, nn.Module)):
+                if isinstance(part, _HELD):
                     yield part
                 yield from self._held_in(part, depth - 1)
 
     def _lend_one(self, value: Any) -> None:
-        if len(self.lent) < LENT:
+        if isinstance(value, (Optimizer, LRScheduler)):
+            self.changes.rates.lose(value)
+        elif len(self.lent) < LENT:
             self.lent[id(value)] = value
         else:
             self.presumed = True

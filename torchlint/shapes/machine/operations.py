@@ -405,7 +405,7 @@ class Operations(Texts):
         else:
             self.budget.touch(key)
             if self.changes.loops:
-                self.changes.put(owner, key)
+                self.changes.put(owner, key, value)
             try:
                 owner[key] = value
             except TypeError as error:
