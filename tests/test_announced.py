@@ -65,8 +65,12 @@ TRIED = "import torch\n\nx = torch.zeros(3, requires_grad=True)\n{}"
             "def step():\n    try:\n        x.add_(1)\n    except RuntimeError as e:\n        print(e)\n\n\nstep()\n",
             "error",
         ),
+        ("try:\n    x += 1\nfinally:\n    print(x)\n", "error"),
+        ("try:\n    x += 1\nexcept KeyboardInterrupt:\n    print(x)\n", "error"),
+        ("try:\n    x += 1\nexcept Exception as e:\n    print(e)\n    raise\n", "error"),
+        ("import sys\n\ntry:\n    x += 1\nexcept Exception as e:\n    print(e)\n    sys.exit(1)\n", "error"),
     ],
-    ids="printed plain handled program function".split(),
+    ids="printed plain handled program function finally interrupted raised left".split(),
 )
 def test_what_is_tried_to_print_its_error_is_a_remark(body, severity, tmp_path):
     found = lint(TRIED.format(body), Job.of(tmp_path / "lesson.py", ALL)).findings

@@ -76,7 +76,8 @@ def _gaps(text: str) -> Iterator[int]:
     code, seen = 0, -1
     planned = _planned(lines) if "TODO" in text else []
     gap = _GAP if len(planned) < _PLANNED else _GAP_OR_PLAN
-    yield from (number for number in planned if gap is _GAP_OR_PLAN and lines[number - 1].strip() != "pass")
+    if gap is _GAP_OR_PLAN:
+        yield from (number for number in planned if _NOTHING_YET.match(lines[number - 1]))
     for at, written in enumerate(lines):
         if ("#" in written or "***" in written) and gap.search(written) or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at

@@ -11,6 +11,9 @@ from torchlint.source.text.index import last_word
 
 _MOST = 10  # lines of a comment
 _MOST_TRIED = 2  # statements
+_OF_MISTAKES = re.compile(
+    r"(Base)?Exception|(Runtime|Type|Value|Index|Key|Attribute|Name|Assertion|NotImplemented)Error"
+)
 # In the text before a cell of a notebook, or in a comment.
 ANNOUNCED = re.compile(
     r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|not work"
@@ -52,13 +55,29 @@ def caught(tree: ast.Module) -> set[int]:
     the next line is reached: lessons show errors so.
     """
     tried = [one for one in tree.body if isinstance(one, ast.Try) and len(one.body) <= _MOST_TRIED]
-    shown = [one for one in tried if all(map(_prints, one.handlers))]
+    shown = [one for one in tried if any(map(_takes_errors, one.handlers)) and all(map(_prints, one.handlers))]
     return {line for one in shown for part in one.body for line in range(part.lineno, (part.end_lineno or 0) + 1)}
 
 
+def _takes_errors(handler: ast.ExceptHandler) -> bool:
+    """Does it take what torch or Python raise of a mistake? `KeyboardInterrupt` is none."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or _OF_MISTAKES.fullmatch(last_word(kind)) for kind in kinds)
+
+
 def _prints(handler: ast.ExceptHandler) -> bool:
-    first = handler.body[0]
-    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Call) and last_word(first.value.func) == "print"
+    """Does it print, and go on?"""
+    first, *_ = handler.body
+    printed = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Call) and last_word(first.value.func) == "print"
+    )
+    return printed and not any(_leaves(node) for part in handler.body for node in ast.walk(part))
+
+
+def _leaves(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Raise) or isinstance(node, ast.Call) and last_word(node.func) in ("exit", "_exit", "quit")
+    )
 
 
 def _says_so(comment: str) -> bool:
