@@ -28,7 +28,7 @@ from torchlint.source.training.regions import tests_around
 
 _DEPTH = 6  # of what is masked, multiplied, compared and counted
 _SHAPES = SAME_NUMBERS | named_of("square", "pow") | {"[]"}
-_READ = SAME_NUMBERS | named_of("item") | {f"builtins.{kind.__name__}" for kind in (int, float)}
+_READ = SAME_NUMBERS | named_of("item")
 _CUTS_OFF = named_of("relu", "relu6")
 _CLAMPS = named_of("clamp", "clamp_min")
 _LARGER = named_of("maximum", "max")
@@ -42,7 +42,12 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 def hinge_counted(count: Value) -> Value | None:
     """The hinge whose numbers above zero are counted: `(cost > 0).sum()`, `len(cost[cost > 0])`."""
-    return _first_if_all(map(_counted, origins(count, _READ)))
+    return _first_if_all(map(_counted, _numbers_read(count)))
+
+
+def _numbers_read(count: Value) -> list[Value]:
+    """Where a number comes from that may have been read: `count.item()`, `float(count)`"""
+    return origins(count, _READ | {"builtins.int", "builtins.float"})
 
 
 def _first_if_all(found: Iterable[Value | None]) -> Value | None:
@@ -225,7 +230,7 @@ def is_asked_before(division: Value, counted: ast.expr, hinge: Value) -> bool:
 def _names_around(counted: Value) -> set[str]:
     """Those by which a test may ask whether there is something to count."""
     index = counted.module.index
-    made = [o.node for o in origins(counted, _READ) if o.node is not None and o.module is counted.module]
+    made = [o.node for o in _numbers_read(counted) if o.node is not None and o.module is counted.module]
     return {word for node in (counted.node, *made) for word in _words(index, node)} - {"self", "torch", "F"}
 
 
