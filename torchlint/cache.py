@@ -23,7 +23,7 @@ from torchlint.config import Settings
 from torchlint.finding import Finding
 from torchlint.installed import installed_version, record_of
 from torchlint.printable import UNPRINTABLE
-from torchlint.project import MISSING, SETTINGS_FILES, SETTINGS_KINDS, Project, digest, folders_below, read
+from torchlint.project import MISSING, REACHED, SETTINGS_FILES, SETTINGS_KINDS, Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
 MENTIONS, NAMES = "mentions ", "names "  # questions about a word: in programs, and in the texts beside them, too
@@ -32,8 +32,8 @@ NOTHING = Raw(b"\x90")  # no findings
 
 class Entry(Struct, array_like=True):
     """What linting one file said; without a digest it is not kept. `findings` is a list of Finding, `consulted` holds
-    paths, digests and questions ("mentions WORD", "names WORD", "settings files"); both stay encoded until somebody
-    wants to know."""
+    paths, digests and questions ("mentions WORD", "names WORD", "settings files", "reached"); both stay encoded until
+    somebody wants to know."""
 
     digest: str
     findings: Raw
@@ -84,7 +84,7 @@ class Cache:
         changed = self._changed(part, group.files) | self._new_files(part, group.root)
         if changed:
             self._dirty = True
-            _drop(part, changed)
+            _drop(part, changed, Project(group.root, group.roots))
         entries = part.entries
         return {path: entries[path] for path in group.files if path in entries and _is_sound(entries[path])}
 
@@ -98,7 +98,7 @@ class Cache:
             self._dirty = True
             seen = {path: entry.digest, **msgspec.msgpack.decode(entry.consulted, type=dict[str, str])}
             for place, what in seen.items():
-                if place.startswith((MENTIONS, NAMES)) or place == SETTINGS_FILES:
+                if place.startswith((MENTIONS, NAMES)) or place in (SETTINGS_FILES, REACHED):
                     asks_around = True
                 elif what == MISSING:
                     folder, name = os.path.split(place)
@@ -203,28 +203,38 @@ def _is_sound(entry: Entry) -> bool:
     return findings is not None and not any(UNPRINTABLE.search(one.code + one.name) for one in findings)
 
 
-def _drop(part: CachePart, changed: set[str]) -> None:
-    """Removes the entries that were judged by something that changed."""
+def _drop(part: CachePart, changed: set[str], project: Project) -> None:
+    """Removes the entries that were judged by something that changed. The project is as it is now."""
     texts = {path: read(path) or b"" for path in changed}
     has_settings = any(path.endswith(SETTINGS_KINDS) for path in changed)
     programs = {path: text for path, text in texts.items() if path.endswith(".py")}
     mentioned: dict[str, bool] = {}  # by a changed text that is asked
+
+    def is_mentioned(question: str) -> bool:
+        if question not in mentioned:
+            _, _, word = question.partition(" ")
+            has = re.compile(rb"\b" + re.escape(word.encode()) + rb"\b").search
+            asked = programs if question.startswith(MENTIONS) else texts
+            mentioned[question] = any(map(has, asked.values()))
+        return mentioned[question]
+
+    def is_judged_by_it(path: str, consulted: dict[str, str]) -> bool:
+        if path in changed or not changed.isdisjoint(consulted) or has_settings and SETTINGS_FILES in consulted:
+            return True
+        if any(question.startswith((MENTIONS, NAMES)) and is_mentioned(question) for question in consulted):
+            return True
+        return REACHED in consulted and consulted[REACHED] != _answer(project, path)
+
     for path, entry in list(part.entries.items()):
         consulted = _decoded(entry.consulted, dict[str, str])
-        asks_all = has_settings and consulted is not None and SETTINGS_FILES in consulted
-        if consulted is None or asks_all or path in changed or not changed.isdisjoint(consulted):
+        if consulted is None or is_judged_by_it(path, consulted):
             del part.entries[path]
-            continue
-        for question in consulted:
-            if question.startswith((MENTIONS, NAMES)):
-                if question not in mentioned:
-                    _, _, word = question.partition(" ")
-                    has = re.compile(rb"\b" + re.escape(word.encode()) + rb"\b").search
-                    asked = programs if question.startswith(MENTIONS) else texts
-                    mentioned[question] = any(map(has, asked.values()))
-                if mentioned[question]:
-                    del part.entries[path]
-                    break
+
+
+def _answer(project: Project, path: str) -> str:
+    from torchlint.source.text.reached import answer
+
+    return answer(project, path)
 
 
 def key_of(settings: Settings, tree: str, judges: str) -> str:

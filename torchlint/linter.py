@@ -80,6 +80,7 @@ class Job:
 
 _OF_FILES = ("TL000", "TL001")  # of a whole file: no comment explains them
 _NOT_LINTED = "not linted, as it is {} syntax"
+_NOT_IN_USE = "not linted, as it is not Python, and nothing in the project leads to it"
 
 
 def lint(text: str | bytes, job: Job | str | Path = "<text>.py") -> Outcome:
@@ -114,7 +115,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     from torchlint.source.text.announced import caught
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
-    from torchlint.source.text.unnamed import Unnamed
+    from torchlint.source.text.unreached import Unreached
 
     enabled = settings.enabled(rules)
     ignored = settings.ignored_in(path)
@@ -124,6 +125,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         if not any(matches(selector, code, rules[code].name) for selector in ignored)
     }
     says_torch = any(word in text for word in TORCH)
+    view = job.project.view(path)
     try:
         tree = parsed(job.project, path, text)
     except CannotParse as error:
@@ -131,10 +133,13 @@ def _lint_module(text: str, job: Job) -> Outcome:
             return Outcome(lines=lines)
         if error.needs:
             return Outcome(lines=lines, notices=(_NOT_LINTED.format(error.needs),))
-        return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
-    view = job.project.view(path)
+        if Unreached(view, None).is_whole_file():
+            return Outcome(lines=lines, notices=(_NOT_IN_USE,), consulted=view.consulted)
+        return Outcome(
+            (_not_python(path, error.line, error.column, str(error)),), lines=lines, consulted=view.consulted
+        )
     chosen = [rules[c] for c in sorted(active)]
-    part, unnamed, tried = _part(tree, job.changed), Unnamed(view, tree), caught(tree)
+    part, unreached, tried = _part(tree, job.changed), Unreached(view, tree), caught(tree)
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, part)
@@ -145,7 +150,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = _harmless_if_unnamed(_among_files(findings, job, text, view), unnamed.has)
+    findings = _harmless_if_unreached(_among_files(findings, job, text, view), unreached.has)
     findings = _expected_if_announced(findings, text, tried)
     remarks = settings.asked_for(rules)
     findings = [
@@ -319,15 +324,15 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
     return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
 
 
-def _harmless_if_unnamed(findings: list[Finding], is_unnamed: Callable[[int], bool]) -> list[Finding]:
-    """What nothing in a program names does no harm as it is: what is said of it is a remark, and what fails where only
-    such code leads. Who moves to another torch selects TL8, and is told of all.
+def _harmless_if_unreached(findings: list[Finding], is_unreached: Callable[[int], bool]) -> list[Finding]:
+    """What nothing in a project leads to does no harm as it is: what is said of it is a remark, and what fails where
+    only such code leads. Who moves to another torch selects TL8, and is told of all.
     """
 
     def is_harmless(finding: Finding) -> bool:
         if finding.severity == "error" and finding.code not in _OF_FILES:
-            return any(map(is_unnamed, _lines(finding)))
-        return finding.severity == "warning" and is_unnamed(finding.span.line)
+            return any(map(is_unreached, _lines(finding)))
+        return finding.severity == "warning" and is_unreached(finding.span.line)
 
     return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
 

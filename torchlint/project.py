@@ -41,8 +41,12 @@ _DOCUMENT = 1 << 18  # bytes of a file that is no program
 SETTINGS_KINDS = (".yaml", ".yml", ".json")
 MISSING = "missing"  # the digest of a file that is not there
 SETTINGS_FILES = "settings files"  # what a view remembers to have asked for
+REACHED = "reached"  # likewise: what leads to the file, by an answer to which all texts of the project contribute
 _MOST_SETTINGS = 200
-_DOCUMENT_KINDS = (*SETTINGS_KINDS, ".ipynb", ".md", ".rst", ".txt", ".sh", ".toml", ".cfg", ".ini", ".bat", "Makefile")
+_DOCUMENT_KINDS = (
+    *(*SETTINGS_KINDS, ".ipynb", ".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".gin", ".conf", ".jsonnet", ".xml"),
+    *(".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile", "Procfile"),
+)
 _MOST_DOCUMENTS, _MOST_OF_DOCUMENTS = 400, 32 << 20  # in a folder, and bytes of all of them
 _MOST_MENTIONS = 50
 # It begins with what is searched for fast.
@@ -366,7 +370,7 @@ def read(path: str) -> bytes | None:
         return None
 
 
-def _imported_as(path: str) -> str:
+def imported_as(path: str) -> str:
     """The last word by which a file is imported."""
     folder, file = os.path.split(path)
     return os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
@@ -428,6 +432,10 @@ class View:
         self.consulted[SETTINGS_FILES] = digest("\n".join(found).encode())
         return found
 
+    def consult_reached(self, answer: str) -> None:
+        """What is said of the file depends on what leads to it."""
+        self.consulted[REACHED] = answer
+
     def naming(self, word: str) -> list[str]:
         """The programs of the project in which a word stands, and the texts that may say what of them is run."""
         self.consulted[f"names {word}"] = ""
@@ -443,16 +451,11 @@ class View:
     def is_imported(self, path: str = "") -> bool:
         """Does another file of the project seem to import this one, or the one at `path`?"""
         path = path or self.path
-        own = _imported_as(path)
+        own = imported_as(path)
         if not own.isidentifier():  # no import can name it, and it may not even be text
             return False
         self.consulted[f"mentions {own}"] = ""
         return any(other != path for other in self.project.importing(own))
-
-    def beside(self) -> list[str]:
-        """The other programs in its folder."""
-        folder = os.path.dirname(self.path)
-        return [path for path in self.project.files() if path != self.path and os.path.dirname(path) == folder]
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""
@@ -469,7 +472,7 @@ class View:
         """Those that mention a name of the file at `path`, and import that file, or something so called from
         elsewhere.
         """
-        own = _imported_as(path)
+        own = imported_as(path)
         importing = sorted({*self.project.importing(own), *self.project.importing(name)})
         said = self.project.saying(name, importing)
         return self._told(name, (user for user in said if not self._means_another(user, own, path)), path)

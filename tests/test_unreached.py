@@ -1,4 +1,4 @@
-"""What is wrong in code that nothing in a program names is a remark; what anything may name is a finding."""
+"""What is wrong in code to which nothing in a project leads is a remark; what anything may lead to is a finding."""
 
 import pytest
 
@@ -137,8 +137,8 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
     "more",
     [
         {"main.py": "import loss, net\n"},
-        {"old.py": UNUSED["old.py"] + "\n\nif __name__ == '__main__':\n    Trainer()\n"},
-        {"old.py": UNUSED["old.py"] + "\n\nregister(Trainer)\n"},
+        {"old.py": UNUSED["old.py"] + "\n\nif __name__ == '__main__':\n    Trainer(sharp_loss).plain_step()\n"},
+        {"old.py": UNUSED["old.py"] + "\n\nregister(Trainer, sharp_loss)\n"},
         {"old.py": UNUSED["old.py"].replace("class Trainer", "@register\nclass Trainer")},
         {"old.py": UNUSED["old.py"].replace("sharp_loss", "test_loss")},
         {"README.md": "Then `import old` and call `sharp_loss`.\n"},
@@ -152,6 +152,105 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
 def test_a_file_that_may_be_used_is_not(tree, more):
     tree(UNUSED | more)
     assert {severity for _, severity in said()} == {"warning"}
+
+
+CLUSTER = {
+    **UNUSED,
+    "old.py": "import torch\n",
+    "nets/__init__.py": "from .sharp import Trainer, sharp_loss\n",
+    "nets/sharp.py": LOSS,
+}
+
+
+def test_a_package_that_only_imports_itself_is_left_over(tree):
+    tree(CLUSTER)
+    assert said() == [(7, "info"), (12, "info")]
+    tree({"net.py": "import torch\nfrom nets import Trainer, sharp_loss\nTrainer.plain_step(sharp_loss)\n"})
+    assert [severity for _, severity in said()] == ["warning", "warning"]
+
+
+def test_what_only_such_code_names_is_unreached_itself(tree):
+    inner = "\n\ndef outer_loss(x, y):\n    return sharp_loss(x, y) + Trainer().plain_step(x, y)\n"
+    tree(PROGRAM | {"loss.py": LOSS + inner, "main.py": "import loss\n"})
+    assert said() == [(7, "info"), (12, "info")]
+    tree({"main.py": "import loss\nloss.outer_loss(1, 2)\n"})
+    assert [severity for _, severity in said()] == ["warning", "warning"]
+
+
+def test_a_function_for_which_a_script_has_no_call_is_unreached(tree):
+    tree({"main.py": LOSS + "\n\nif __name__ == '__main__':\n    # sharp_loss(1, 2)\n    Trainer().plain_step(1, 2)\n"})
+    assert said() == [(7, "info"), (12, "warning")]
+
+
+def test_a_name_counts_only_where_the_file_is_imported(tree):
+    tree(PROGRAM | {"other.py": "import torch\n\n\ndef main(sharp_loss):\n    sharp_loss()\n\n\nmain()\n"})
+    assert said() == [(7, "info"), (12, "info")]
+
+
+TAKING = {
+    "main.py": "import loss\nloss.Trainer().plain_step(3, 4)\n",
+    "choose.py": "import torch\n\n\ndef choose(name):\n    return {}\n\n\nchoose('x')\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("taking", "severity"),
+    [
+        ("eval(name)", "info"),  # of its own names, and of what it imports
+        ("eval('1 + 2')", "info"),
+        ("model.eval()", "info"),
+        ("getattr(args, name)", "info"),
+        ("args.__dict__", "info"),
+        ("__import__('json')", "info"),
+        ("importlib.import_module('nets.' + name)", "info"),
+        ("importlib.import_module(name)", "warning"),
+        ("importlib.import_module('loss')", "warning"),
+        ("importlib.import_module(f'loss.{name}')", "warning"),
+        ("importlib.import_module(f'{name}.loss')", "warning"),
+        ("getattr(loss, name)", "warning"),
+        ("vars(loss)[name]", "warning"),
+        ("loss.__dict__[name]", "warning"),
+        ("[one for one in dir(loss)]", "warning"),
+    ],
+)
+def test_who_takes_things_by_names_that_are_put_together_takes_of_what_it_says(tree, taking, severity):
+    choose = TAKING["choose.py"].format(taking)
+    tree({"loss.py": LOSS, **TAKING, "choose.py": choose})
+    assert said()[0] == (7, severity)
+
+
+@pytest.mark.parametrize("taking", ["eval(name)", "globals()[name]", "getattr(losses, name)", "vars(losses)[name]"])
+def test_it_may_take_of_all_that_it_imports_by_any_name(tree, taking):
+    choose = "import loss as losses\n" + TAKING["choose.py"].format(taking)
+    tree({"loss.py": LOSS, **TAKING, "choose.py": choose})
+    assert said()[0] == (7, "warning")
+
+
+def test_a_function_that_goes_by_eval_takes_nothing_by_name(tree):
+    choose = "from loss import *\n\n\ndef eval(model):\n    return model\n\n\neval(1)\n"
+    tree({"loss.py": LOSS, **TAKING, "choose.py": choose})
+    assert said()[0] == (7, "info")
+
+
+def test_a_class_that_a_base_knows_of_may_be_made(tree):
+    base = "class Base:\n    def all(self):\n        return {one.__name__: one for one in Base.__subclasses__()}\n"
+    tree(PROGRAM | {"base.py": base, "loss.py": LOSS.replace("Trainer:", "Trainer(Base):"), "main.py": "import loss\n"})
+    assert said() == [(7, "info"), (12, "warning")]
+
+
+def test_what_stands_in_a_long_text_begins_no_definition(tree):
+    manual = '    """How to call it.\n\ndef sharp_loss(x): as before\n    """\n    return sharp_loss\n'
+    tree(PROGRAM | {"main.py": f"import loss\n\n\ndef choose():\n{manual}\n\nchoose()\n"})
+    assert said()[0] == (7, "warning")
+
+
+def test_a_draft_that_is_not_python_and_that_nothing_imports_is_only_noted(tree):
+    tree(UNUSED | {"old.py": LOSS + "\n\ndef draft(x):\n    y =\n"})
+    result = check(["."], ALL)
+    assert [f.code for f in result.findings] == []
+    assert result.notices == ["not linted, as it is not Python, and nothing in the project leads to it (old.py)"]
+    tree({"data.py": "import old\n"})
+    assert [f.code for f in check(["."], ALL).findings] == ["TL001"]
 
 
 def test_who_imports_it_later_is_seen_by_the_cache(tree):
@@ -178,7 +277,7 @@ def test_a_severity_that_is_asked_for_stays(tree):
     assert said(errors) == [(7, "error"), (12, "error")]
 
 
-def test_many_unnamed_definitions_cost_no_more_than_some(tree, monkeypatch):
+def test_many_unreached_definitions_cost_no_more_than_some(tree, monkeypatch):
     asked = []
     monkeypatch.setattr("torchlint.project.View.naming", lambda view, word: asked.append(word) or [])
     many = "\n\n".join(f"def loss_{i}(x, y):\n    return F.cross_entropy(x.softmax(1), y)\n" for i in range(300))

@@ -1,0 +1,196 @@
+"""What the scripts, tests, notebooks and manuals of a project lead to. The rest (a function whose calls are commented
+out, an old copy of a class, a file that only such files import) does no harm until somebody takes it up.
+
+A file is reached if it does something when it is run, if a text that is no program names it, or if a reached one
+imports it. A definition in it is, if it is named by what is reached in a file that imports it, on whatever way. All of
+it is told by words: what may be meant is taken to be meant.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable
+
+from torchlint.project import Project, digest, imported_as
+from torchlint.source.text.behind import imported
+from torchlint.source.text.sketch import Piece, Sketch, sketch
+
+_MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
+_PACKAGED = re.compile(rb"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
+_PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
+_FOUND_BY_NAME = re.compile(r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr")  # by Python, torch or pytest
+_FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
+_WORD = re.compile(rb"\w+")
+_NEIGHBOURS = 3  # files beside one that is left over, to which something leads
+
+
+def is_found_by_name(name: str) -> bool:
+    """May something be called though its name stands nowhere?"""
+    return _FOUND_BY_NAME.fullmatch(name) is not None
+
+
+def answer(project: Project, path: str) -> str:
+    """What `reached` tells of a file, in short: for a cache to see that it is still so."""
+    found = reached(project)
+    return found.answer(path) if found is not None else ""
+
+
+def reached(project: Project) -> Reached | None:
+    """What is reached in a project. None of a library, whose parts anybody may call, where modules are imported by any
+    name, and where there is too much of it.
+    """
+    known = project.closures
+    if "reached" not in known:
+        known["reached"] = _reached(project)
+    return known["reached"]
+
+
+def _reached(project: Project) -> Reached | None:
+    packaging = (project.document(os.path.join(project.root, name)) for name in _PACKAGING)
+    if any(_PACKAGED.search((text or "").encode()) for text in packaging):
+        return None
+    files = project.files()
+    if len(files) > _MOST_FILES or project.documents() is None:
+        return None
+    if sum(len(project.bytes(path) or b"") for path in files) > _MOST_BYTES:
+        return None
+    sketches = {path: sketch(project, path) for path in files}
+    if any(one.modules is None for one in sketches.values()):
+        return None
+    found = Reached(project, sketches)
+    return found if found.steps <= _MOST_STEPS else None
+
+
+class Reached:
+    """The files that are reached, and the definitions in them."""
+
+    def __init__(self, project: Project, sketches: dict[str, Sketch]):
+        self._sketches = sketches
+        self._root = str(project.root)
+        self.steps = 0
+        self._imports = {path: self._imported(project, path) for path in sketches}
+        self._importers: dict[str, list[str]] = {path: [] for path in sketches}
+        for path, others in self._imports.items():
+            for other in others:
+                self._importers[other].append(path)
+        self._said = self._words_beside(project)
+        self._texts = frozenset().union(*(one.texts for one in sketches.values()))
+        self._homes = frozenset().union(*(one.homes for one in sketches.values()))
+        self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
+        self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
+        self._open = set(filter(self._is_taken_of, sketches)).union(
+            *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
+        )
+        self.files = self._from(path for path in sketches if self._is_begun_with(path))
+        self._names = self._named()
+
+    def answer(self, path: str) -> str:
+        """All that is told of a file, in short."""
+        whole = (self.is_left_over, self.files.__contains__, self.is_imported, self.is_script, self.takes_methods)
+        names = sorted(name for place, name in self._names if place == path)
+        return digest(repr(([ask(path) for ask in whole], names)).encode())
+
+    def has(self, path: str, name: str) -> bool:
+        """Is a definition at the top of a file reached?"""
+        return (path, name) in self._names
+
+    def is_imported(self, path: str) -> bool:
+        """Does any file import it, reached or not?"""
+        return bool(self._importers.get(path))
+
+    def takes_methods(self, path: str) -> bool:
+        """May a program take methods of what a file defines by names that it puts together?"""
+        return path in self._open or "self" in self._homes
+
+    def is_script(self, path: str) -> bool:
+        """Does a file do something when it is run by hand?"""
+        return path in self._sketches and not self._sketches[path].only_defines
+
+    def is_left_over(self, path: str) -> bool:
+        """Does nothing lead to a file, while others like it are used? What stands alone, or beside others to which
+        nothing leads, is to be read, or to be imported by hand.
+        """
+        if path in self.files or path not in self._sketches:
+            return False
+        folder = "" if self._importers[path] else os.path.dirname(path)
+        like_it = (one for one in self.files if self._importers[one] and folder in ("", os.path.dirname(one)))
+        return sum(1 for _ in like_it) >= _NEIGHBOURS
+
+    def _imported(self, project: Project, path: str) -> set[str]:
+        """The files that a file imports, with the packages in which they are."""
+        found = set()
+        for other in imported(project, path, project.text(path) or "").paths:
+            found.add(other)
+            folder = os.path.dirname(other)
+            while len(folder) > len(self._root):
+                found.add(os.path.join(folder, "__init__.py"))
+                folder = os.path.dirname(folder)
+        return {other for other in found if other != path and other in self._sketches}
+
+    def _words_beside(self, project: Project) -> set[bytes]:
+        """The words of settings and manuals; a file of constants is as good as such."""
+        settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
+        texts = (project.bytes(path) or b"" for path in (*settings, *(project.documents() or ())))
+        return {word for text in texts for word in _WORD.findall(text)}
+
+    def _is_begun_with(self, path: str) -> bool:
+        """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
+        own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
+        if not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
+            return True
+        if own.encode() in self._said | self._texts or not self._modules.isdisjoint((own, package)):
+            return True
+        return _is_found(own) or any(piece.is_taken or _is_found(piece.name) for piece in self._sketches[path].pieces)
+
+    def _is_taken_of(self, path: str) -> bool:
+        """May a program take parts of a file by names that it puts together?"""
+        names = (imported_as(path), os.path.basename(os.path.dirname(path)))
+        return not self._homes.isdisjoint(names) or not self._modules.isdisjoint(names)
+
+    def _from(self, paths: Iterable[str]) -> set[str]:
+        """Some files, and all that they import."""
+        found = set(paths)
+        left = list(found)
+        while left:
+            self.steps += 1
+            more = self._imports[left.pop()] - found
+            found |= more
+            left += more
+        return found
+
+    def _named(self) -> set[tuple[str, str]]:
+        """The definitions that are named by what is reached."""
+        defined: dict[bytes, dict[str, list[Piece]]] = {}
+        for path in self.files:
+            for piece in self._sketches[path].pieces:
+                if piece.name:
+                    defined.setdefault(piece.name.encode(), {}).setdefault(path, []).append(piece)
+        known = defined.keys()
+        left = [
+            (path, piece) for path in self.files for piece in self._sketches[path].pieces if self._counts(path, piece)
+        ]
+        found = {(path, piece.name) for path, piece in left}
+        behind: dict[str, Collection[str]] = {}
+        while left and self.steps <= _MOST_STEPS:
+            path, piece = left.pop()
+            if path not in behind:
+                behind[path] = self._from([path])
+            for word in known & piece.words:
+                for place, others in defined[word].items():
+                    self.steps += 1
+                    if (place, others[0].name) not in found and place in behind[path]:
+                        found.add((place, others[0].name))
+                        left += [(place, other) for other in others]
+        return found
+
+    def _counts(self, path: str, piece: Piece) -> bool:
+        """Does a piece of a reached file count, whoever names it?"""
+        if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
+            return True
+        return piece.name.encode() in self._said or piece.kind == "class" and self._takes_all_classes
+
+
+def _is_found(name: str) -> bool:
+    """Is something looked for by its name? To begin with an underscore does not do it."""
+    return not name.startswith("_") and is_found_by_name(name)

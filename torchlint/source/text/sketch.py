@@ -1,0 +1,172 @@
+"""A sketch of a program, drawn from its text alone, so that a thousand files can be looked at: what it defines at its
+top, what each definition names, and of what it takes things by names that are not written down.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.project import Project
+
+_TOP = re.compile(rb"^(?=[A-Za-z_@])", re.MULTILINE)
+_DEFINITION = re.compile(rb"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
+_GOES_ON = re.compile(rb"(?:else|elif|except|finally)\b")
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(]*\([^()]*\)|(?:[^\n\\]|\\\n?)*)", re.MULTILINE)
+_RENAMED = re.compile(rb"\b(\w+)[ \t]+as[ \t]+(\w+)")
+_BLOCK = re.compile(rb"(?:if|try|with)\b")
+_BINDS = re.compile(  # the beginning of a line that does nothing but give names, and set how Python, torch or plots are
+    rb"(?:[\w.]+(?:\[[^\]\n]*\])?[ \t]*(?:,[ \t]*[\w.]+[ \t]*)*(?::[^=\n]*)?=(?!=)"
+    rb"|(?:pass|try|except|else|elif|finally|raise|def|class|async|return|if|import|from|global|del|assert)\b"
+    rb"|(?:sys\.path|warnings|logging|logger|matplotlib|plt|mpl|os\.environ)\.\w+\("
+    rb"|(?:torch|np|numpy|random)\.(?:random\.)?(?:manual_)?seed\(|\w{0,2}[\"'])"
+)
+_LINE = 200  # bytes of a line that say what it does
+_MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
+_WORD = re.compile(rb"\w+")
+_TEXT = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
+_LONG_TEXT = re.compile(rb'"""(?:[^\\]|\\.)*?"""|' + rb"'''(?:[^\\]|\\.)*?'''", re.DOTALL)
+
+# What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
+_OF_ITSELF = re.compile(
+    rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>eval\())|modules\[__name__\]"
+)
+_OWN_EVAL = re.compile(rb"\b(?:def[ \t]+eval\(|import\b[^\n]*\beval\b)")
+_OF_ONE = re.compile(
+    rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(\w+)\.__dict__(?!\[[\"'])"
+    rb"|\b(?:vars|dir|getmembers)\([ \t\n]*([\w.]+)"
+)
+_A_MODULE = re.compile(
+    rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
+)
+_ALL_CLASSES = (b"__subclasses__", b"__init_subclass__", b"LightningCLI")
+_TAKERS = (b"getattr(", b"__dict__", b"vars(", b"dir(", b"getmembers(")
+
+
+class Piece(NamedTuple):
+    """A definition, or what stands between them: the words in it. Without a name it is run when the file is."""
+
+    name: str
+    kind: str  # def, class, or what else: binds, does
+    is_taken: bool  # by a decorator
+    words: frozenset[bytes]
+
+
+class Sketch(NamedTuple):
+    """What a file has, and takes by names that are put together: of itself, of `homes`, of the modules that its imports
+    by text may mean (`modules`: the last word of one, or of what all begin with; None for any).
+    """
+
+    pieces: tuple[Piece, ...]
+    texts: frozenset[bytes]  # words in quotes
+    takes_of_itself: bool
+    homes: frozenset[str]
+    modules: frozenset[str] | None
+    takes_all_classes: bool
+
+    @property
+    def defines(self) -> bool:
+        """Is there a function or a class in it?"""
+        return any(piece.name for piece in self.pieces)
+
+    @property
+    def only_defines(self) -> bool:
+        """Does nothing happen where it is run by hand?"""
+        return self.defines and not any(piece.kind == "does" for piece in self.pieces)
+
+
+def sketch(project: Project, path: str) -> Sketch:
+    """What a file of the project has; kept as long as it says the same."""
+    kept: dict[str, tuple[bytes, Sketch]] = project.__dict__.setdefault("sketches", {})
+    data = project.bytes(path) or b""
+    if path not in kept or kept[path][0] != data:
+        kept[path] = data, _read(_without_comments(_LONG_TEXT.sub(_on_one_line, data)))
+    return kept[path][1]
+
+
+def _read(data: bytes) -> Sketch:
+    imports = _IMPORT.findall(data)
+    renamed = {there.decode(): here.decode() for said in imports for here, there in _RENAMED.findall(said)}
+    homes, takes_of_itself = set(), _takes_of_itself(data)
+    if any(word in data for word in _TAKERS):
+        for found in _OF_ONE.findall(data):
+            home = next(filter(None, found)).rpartition(b".")[2].decode()
+            homes.update((home, renamed.get(home, home)))
+    return Sketch(
+        tuple(_pieces(data)),
+        frozenset(_WORD.findall(b" ".join(_TEXT.findall(data)))),
+        takes_of_itself,
+        frozenset(homes),
+        _modules(data),
+        any(word in data for word in _ALL_CLASSES),
+    )
+
+
+def _takes_of_itself(data: bytes) -> bool:
+    """Does it take any of the names that it has? To call a function of its own that goes by `eval` does not."""
+    return any(not found["eval"] or not _OWN_EVAL.search(data) for found in _OF_ITSELF.finditer(data))
+
+
+def _modules(data: bytes) -> frozenset[str] | None:
+    """The last words of the modules that are imported by text."""
+    found = set()
+    for name, end in _A_MODULE.findall(data):
+        word = name.rstrip(b".").rpartition(b".")[2]
+        if not word or not name.endswith(b".") and end not in b"\"'":
+            return None
+        found.add(word.decode())
+    return frozenset(found)
+
+
+def _pieces(data: bytes) -> Iterator[Piece]:
+    starts = [match.start() for match in _TOP.finditer(data)] or [len(data)]
+    pieces = [data[start:end] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
+    decorators = b""
+    held: list[bytes] = []  # the branches of one statement
+    for piece in [*pieces, b"pass"]:
+        if held and not _GOES_ON.match(piece):
+            yield _piece(b"".join(held), decorators)
+            held, decorators = [], b""
+        if piece.startswith(b"@"):
+            decorators += piece
+        else:
+            held.append(piece)
+
+
+def _piece(text: bytes, decorators: bytes) -> Piece:
+    named = _IMPORT.sub(_what_is_renamed, decorators + text)
+    words = frozenset(_WORD.findall(named))
+    if found := _DEFINITION.match(text):
+        return Piece(found[2].decode(), found[1].decode(), bool(decorators), words)
+    return Piece("", "binds" if _only_binds(text) else "does", False, words)
+
+
+def _what_is_renamed(said: re.Match[bytes]) -> bytes:
+    """An import names nothing, but for what is to be known by another name."""
+    return b" ".join(name for name, _ in _RENAMED.findall(said[0]))
+
+
+def _only_binds(text: bytes) -> bool:
+    """A constant, a text, an import, or a choice of such."""
+    if _MAIN.match(text) or not _BINDS.match(text[:_LINE]) and not _BLOCK.match(text):
+        return False
+    if not _BLOCK.match(text):
+        return True
+    lines = [line.strip()[:_LINE] for line in text.split(b"\n")[1:]]
+    return all(_BINDS.match(line) or not line[:1].isalpha() for line in lines)
+
+
+def _on_one_line(text: re.Match[bytes]) -> bytes:
+    """A text over several lines begins none of them; the words in it count."""
+    return text[0].replace(b"\n", b"\n ")
+
+
+def _without_comments(data: bytes) -> bytes:
+    return b"".join(line if b"#" not in line else _without_comment(line) for line in data.splitlines(keepends=True))
+
+
+def _without_comment(line: bytes) -> bytes:
+    """A hash in a string begins no comment."""
+    before, _, _ = line.partition(b"#")
+    return line if before.count(b'"') % 2 or before.count(b"'") % 2 else before + b"\n"

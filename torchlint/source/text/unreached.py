@@ -1,0 +1,123 @@
+"""The lines of a file to which nothing in its project leads: `reached.py` tells, and of methods the texts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from typing import NamedTuple
+
+from torchlint.project import View
+from torchlint.source.text.index import DEFINITIONS, last_word
+from torchlint.source.text.reached import Reached, answer, is_found_by_name, reached
+
+_BRINGS = re.compile(rb"[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*\(?[\w, \t]+\Z")
+_RENAMED = re.compile(rb"[ \t]+as\b")
+_MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
+
+
+class _Definition(NamedTuple):
+    """A function, a class or a method in its file: by its name, from line to line."""
+
+    name: str
+    first: int
+    last: int
+    is_taken: bool  # by a decorator
+
+
+class _Outline(NamedTuple):
+    """What a file defines at its top, and the methods of it that no base but `nn.Module` may call."""
+
+    top: tuple[_Definition, ...]
+    methods: tuple[_Definition, ...]
+
+
+def _outline(tree: ast.Module) -> _Outline:
+    """What a file defines."""
+    top = [part for part in tree.body if isinstance(part, DEFINITIONS)]
+    plain = [part for part in top if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases))]
+    methods = [inner for part in plain for inner in part.body if isinstance(inner, DEFINITIONS)]
+    return _Outline(tuple(map(_definition, top)), tuple(map(_definition, methods)))
+
+
+def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> _Definition:
+    return _Definition(node.name, node.lineno, node.end_lineno or node.lineno, bool(node.decorator_list))
+
+
+def _is_plain(base: ast.expr) -> bool:
+    return last_word(base) in ("object", "Module")
+
+
+class Unreached:
+    """The lines of a file to which nothing leads: what is wrong in them does no harm until somebody takes them up. A
+    file without a tree is none that Python reads.
+    """
+
+    def __init__(self, view: View, tree: ast.Module | None):
+        self._view = view
+        self._known = _outline(tree) if tree is not None else _Outline((), ())
+        self._asked: dict[_Definition, bool] = {}
+
+    @cached_property
+    def _reached(self) -> Reached | None:
+        self._view.consult_reached(answer(self._view.project, self._view.path))
+        return reached(self._view.project)
+
+    def is_whole_file(self) -> bool:
+        """Does nothing lead to the file?"""
+        return self._reached is not None and self._reached.is_left_over(self._view.path)
+
+    def has(self, line: int) -> bool:
+        """Is a line among them?"""
+        known, path = self._reached, self._view.path
+        if known is None or self.is_whole_file():
+            return known is not None
+        if path not in known.files or not (known.is_imported(path) or known.is_script(path)):
+            return False  # it is to be read, or to be imported by hand
+        top, methods = _around(line, self._known.top), _around(line, self._known.methods)
+        if any(not known.has(path, part.name) for part in top):
+            return True
+        if not known.is_imported(path) or any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
+            return False
+        return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in methods)
+
+    def _says_nobody(self, method: _Definition) -> bool:
+        if method not in self._asked and len(self._asked) < _MOST_ASKED:
+            self._asked[method] = _says_nobody(self._view, method)
+        return self._asked.get(method, False)
+
+
+def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
+    return [part for part in parts if part.first <= line <= part.last]
+
+
+def _says_nobody(view: View, node: _Definition) -> bool:
+    """Does its name stand nowhere but where things are so called, in itself, in comments, and where it is brought under
+    this name for nobody?
+    """
+    name = node.name.encode()
+    own = range(node.first, node.last + 1)
+    pattern = re.compile(rb"\b" + name + rb"\b")
+    defined = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")
+    for path in view.naming(node.name):
+        data = view.project.bytes(path) or b""
+        if not path.endswith(".py"):
+            return False
+        for match in pattern.finditer(data):  # few lines have it: no other is looked at
+            start = data.rfind(b"\n", 0, match.start()) + 1
+            text = data[start : match.end()]
+            if not _is_comment(text) and not defined.match(text) and not _is_brought(data, start, match.end()):
+                if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
+                    return False
+    return True
+
+
+def _is_brought(data: bytes, start: int, end: int) -> bool:
+    """Is a name one of those that an import in a line brings as they are?"""
+    return _BRINGS.match(data, start, end) is not None and _RENAMED.match(data, end) is None
+
+
+def _is_comment(beginning: bytes) -> bool:
+    """Has a comment begun in a line, and no string that holds the hash?"""
+    before, has_hash, _ = beginning.partition(b"#")
+    return bool(has_hash) and not (before.count(b'"') % 2 or before.count(b"'") % 2)
