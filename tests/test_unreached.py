@@ -244,6 +244,36 @@ def test_what_stands_in_a_long_text_begins_no_definition(tree):
     assert said()[0] == (7, "warning")
 
 
+@pytest.mark.parametrize(
+    ("more", "severity"),
+    [
+        (
+            {
+                "net.py": "import torch\n\n\ndef build(name):\n    register(entry_point='old:Trainer')\n\n\nbuild('sharp_loss')\n"
+            },
+            "warning",
+        ),
+        (
+            {"old.py": LOSS + "\n__all__ = ['Trainer', 'sharp_loss']\n", "net.py": "import torch\nfrom old import *\n"},
+            "info",
+        ),
+        ({"net.py": "import torch\nfrom old import sharp_loss\n__all__ = ['sharp_loss']\n"}, "info"),
+        (
+            {
+                "old.py": '# """ now\n\n\n' + LOSS + '\n# """ end\n',
+                "net.py": "import torch\nimport old\nold.Trainer.x = old.sharp_loss\n",
+            },
+            "warning",
+        ),
+        ({"old.py": LOSS.replace("sharp_loss", "model_fn"), "net.py": "import torch\nimport old\n"}, "warning"),
+    ],
+    ids="entry-point list-of-all brought comment served".split(),
+)
+def test_what_is_named_in_quotes_or_by_a_name_that_others_know(tree, more, severity):
+    tree(UNUSED | more)
+    assert said()[0][1] == severity
+
+
 def test_a_draft_that_is_not_python_and_that_nothing_imports_is_only_noted(tree):
     tree(UNUSED | {"old.py": LOSS + "\n\ndef draft(x):\n    y =\n"})
     result = check(["."], ALL)

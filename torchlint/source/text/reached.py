@@ -19,7 +19,9 @@ from torchlint.source.text.sketch import Piece, Sketch, sketch
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _PACKAGED = re.compile(rb"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
 _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
-_FOUND_BY_NAME = re.compile(r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr")  # by Python, torch or pytest
+_FOUND_BY_NAME = re.compile(
+    r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
+)  # by Python, torch, pytest, or what serves models
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _WORD = re.compile(rb"\w+")
 _NEIGHBOURS = 3  # files beside one that is left over, to which something leads
@@ -75,7 +77,6 @@ class Reached:
             for other in others:
                 self._importers[other].append(path)
         self._said = self._words_beside(project)
-        self._texts = frozenset().union(*(one.texts for one in sketches.values()))
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
@@ -92,8 +93,8 @@ class Reached:
         return digest(repr(([ask(path) for ask in whole], names)).encode())
 
     def has(self, path: str, name: str) -> bool:
-        """Is a definition at the top of a file reached?"""
-        return (path, name) in self._names
+        """Is a definition at the top of a file reached? What the sketch does not show may be."""
+        return (path, name) in self._names or all(name != piece.name for piece in self._sketches[path].pieces)
 
     def is_imported(self, path: str) -> bool:
         """Does any file import it, reached or not?"""
@@ -129,17 +130,18 @@ class Reached:
         return {other for other in found if other != path and other in self._sketches}
 
     def _words_beside(self, project: Project) -> set[bytes]:
-        """The words of settings and manuals; a file of constants is as good as such."""
+        """The words of settings, of which a file of constants is one, of manuals, and what programs say in quotes."""
         settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
         texts = (project.bytes(path) or b"" for path in (*settings, *(project.documents() or ())))
-        return {word for text in texts for word in _WORD.findall(text)}
+        quoted = frozenset().union(*(one.texts for one in self._sketches.values()))
+        return {word for text in texts for word in _WORD.findall(text)} | quoted
 
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
         own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
         if not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
             return True
-        if own.encode() in self._said | self._texts or not self._modules.isdisjoint((own, package)):
+        if own.encode() in self._said or not self._modules.isdisjoint((own, package)):
             return True
         return _is_found(own) or any(piece.is_taken or _is_found(piece.name) for piece in self._sketches[path].pieces)
 

@@ -25,7 +25,8 @@ _BINDS = re.compile(  # the beginning of a line that does nothing but give names
 _LINE = 200  # bytes of a line that say what it does
 _MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
 _WORD = re.compile(rb"\w+")
-_TEXT = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
+_TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
+_LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(rb'"""(?:[^\\]|\\.)*?"""|' + rb"'''(?:[^\\]|\\.)*?'''", re.DOTALL)
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
@@ -51,6 +52,7 @@ class Piece(NamedTuple):
     kind: str  # def, class, or what else: binds, does
     is_taken: bool  # by a decorator
     words: frozenset[bytes]
+    texts: frozenset[bytes]  # those of them in quotes, that may be names or paths
 
 
 class Sketch(NamedTuple):
@@ -86,7 +88,7 @@ def sketch(project: Project, path: str) -> Sketch:
 
 
 def _read(data: bytes) -> Sketch:
-    imports = _IMPORT.findall(data)
+    pieces, imports = tuple(_pieces(data)), _IMPORT.findall(data)
     renamed = {there.decode(): here.decode() for said in imports for here, there in _RENAMED.findall(said)}
     homes, takes_of_itself = set(), _takes_of_itself(data)
     if any(word in data for word in _TAKERS):
@@ -94,8 +96,8 @@ def _read(data: bytes) -> Sketch:
             home = next(filter(None, found)).rpartition(b".")[2].decode()
             homes.update((home, renamed.get(home, home)))
     return Sketch(
-        tuple(_pieces(data)),
-        frozenset(_WORD.findall(b" ".join(_TEXT.findall(data)))),
+        pieces,
+        frozenset().union(*(piece.texts for piece in pieces)),
         takes_of_itself,
         frozenset(homes),
         _modules(data),
@@ -135,11 +137,11 @@ def _pieces(data: bytes) -> Iterator[Piece]:
 
 
 def _piece(text: bytes, decorators: bytes) -> Piece:
-    named = _IMPORT.sub(_what_is_renamed, decorators + text)
-    words = frozenset(_WORD.findall(named))
+    named = b"" if _LIST_OF_ALL.match(text) else _IMPORT.sub(_what_is_renamed, decorators + text)
+    words, texts = frozenset(_WORD.findall(named)), frozenset(_WORD.findall(b" ".join(_TEXT.findall(named))))
     if found := _DEFINITION.match(text):
-        return Piece(found[2].decode(), found[1].decode(), bool(decorators), words)
-    return Piece("", "binds" if _only_binds(text) else "does", False, words)
+        return Piece(found[2].decode(), found[1].decode(), bool(decorators), words, texts)
+    return Piece("", "binds" if _only_binds(text) else "does", False, words, texts)
 
 
 def _what_is_renamed(said: re.Match[bytes]) -> bytes:
