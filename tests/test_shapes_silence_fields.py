@@ -96,3 +96,28 @@ def test_what_a_constructor_is_given_is_instead_of_the_default(tmp_path, kind, g
 def test_what_it_is_not_given_is_the_default(tmp_path):
     use = "\n    nn.Linear(Settings(train=step).width, 2)(torch.zeros(1, 5))\n"
     assert faults(tmp_path, FIELD + use) == ["Linear takes 3 features but gets 5 in (1, 5)"]
+
+
+SETTING_PAST_ITSELF = """
+    class Options(dict):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            object.__setattr__(self, "{set}", False)
+
+        def __setattr__(self, name, value):
+            if self.__dict__["locked"] and name not in self:
+                raise ValueError(name)
+            self[name] = value
+
+    options = Options()
+    options.width = 3
+    nn.Linear(options["width"], 4)(torch.zeros(2, 4))
+"""
+
+
+def test_what_is_set_past_a_class_is_there(tmp_path):
+    width = "takes 3 features but gets 4 in (2, 4)"
+    assert [message.partition(" ")[2] for message in faults(tmp_path, SETTING_PAST_ITSELF.format(set="locked"))] == [
+        width
+    ]
+    assert faults(tmp_path, SETTING_PAST_ITSELF.format(set="closed"))[0].startswith("there is no 'locked' among")

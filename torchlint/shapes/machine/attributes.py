@@ -316,6 +316,8 @@ class Attributes:
         if closure is not None:
             return inspecting.CodeObject(closure.code)
         if name == "__dict__" and self.is_own(owner) and not isinstance(owner, type):
+            if guards.is_unfinished(owner):
+                return Unknown("what an object holds, of which a base makes more")
             return owner.__dict__
         if name == "__dict__" and isinstance(owner, type) and owner in self.codes:
             return {k: v for k, v in vars(owner).items() if k not in (SUBCLASSED, READS, "__dict__", "__weakref__")}
@@ -336,6 +338,8 @@ class Attributes:
                 break
         if isinstance(owner, type) and issubclass(owner, nn.Module) and name in ("__init__", "__setattr__", "__call__"):
             return getattr(owner, name)
+        if name == "__setattr__" and owner in (object, *guards.PYTHON_TYPES):
+            return Special(name, _set_past_its_class)
         if isinstance(owner, type) and name == "__init__" and owner.__init__ is not object.__init__:
             return Special(name, lambda machine, held, *args, **kwargs: _begin(machine, owner, held, args, kwargs))
         if isinstance(owner, nn.Module) and name in ("__call__", "__len__"):
@@ -451,6 +455,19 @@ def _begin(machine, kind: type, held: Any, args: tuple, kwargs: dict[str, Any]) 
     if machine.is_own(held) and not isinstance(held, type):
         guards.leave_unfinished(machine, held)
     return Unknown(f"{kind.__name__}.__init__ is not looked at")
+
+
+def _set_past_its_class(machine, held: Any, name: Any, value: Any) -> Any:
+    """`object.__setattr__(self, name, value)`: what a class itself says of setting attributes is not asked."""
+    if not machine.is_own(held) or isinstance(held, type):
+        return Unknown("an attribute of what is not the program's")
+    if type(name) is not str or name.startswith("__") or hasattr(type(held), name) or not hasattr(held, "__dict__"):
+        guards.leave_unfinished(machine, held)
+        return Unknown("an attribute that may be set")
+    if machine.changes.loops:
+        machine.changes.fields.append((held, name, value))
+    held.__dict__[name] = value
+    return None
 
 
 def _sets_plainly(owner: nn.Module, name: str) -> bool:

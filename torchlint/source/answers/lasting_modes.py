@@ -158,7 +158,7 @@ def _evaluated_between(module: Module, loop: ast.AST, switch: Act, backward: Act
 
 
 def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
-    """Does the step train the model, or has the same function put it in train mode before? Where the loop puts another
+    """Does the step train the model, or has the same function put it in train mode, and not back, before? Where the loop puts another
     one in train mode, that may hold the part which is trained.
     """
     known = holds(step.on, switch.on)
@@ -168,6 +168,6 @@ def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
         return False
     function = enclosing_function(loop)
     before = acts(module, getattr(function, "body", module.tree.body))
-    return any(
-        act.role == TRAIN and act.event.here.lineno < loop.lineno and is_same(act.on, switch.on) for act in before
-    )
+    modes = [act for act in before if act.role in (TRAIN, EVAL) and is_same(act.on, switch.on)]
+    last = next((act for act in reversed(modes) if act.event.here.lineno < loop.lineno), None)
+    return last is not None and last.role == TRAIN

@@ -105,8 +105,9 @@ class Reached:
         return path in self._open or "self" in self._homes
 
     def is_script(self, path: str) -> bool:
-        """Does a file do something when it is run by hand?"""
-        return path in self._sketches and not self._sketches[path].only_defines
+        """Does a file, run by hand, call something that it defines? Where it calls nothing it may be an excerpt."""
+        own = {piece.name for piece in self._sketches[path].pieces if piece.name} if path in self._sketches else ()
+        return any((path, name) in self._names for name in own) and not self._sketches[path].only_defines
 
     def is_left_over(self, path: str) -> bool:
         """Does nothing lead to a file, while others like it are used? What stands alone, or beside others to which

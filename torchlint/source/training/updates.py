@@ -130,9 +130,12 @@ def updates(module: Module, node: ast.AST) -> list[Update]:
     for act in found:
         for call in act.event.via if act.role == BACKWARD else ():
             inside.setdefault(id(call), _Window()).add(act)
+    stepping = {id(act.event.value) for act in found if act.role == STEP}
     closed = False
     for act in found:
         if act.role == BACKWARD:
+            if not stepping.isdisjoint(map(id, act.event.via)):
+                continue  # of the step that is given the closure
             window = _Window() if closed else window
             window.add(act)
             closed = False
