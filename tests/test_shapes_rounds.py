@@ -31,22 +31,20 @@ def run(tmp_path, text: str):
     return [f.message for f in result.faults]
 
 
-WIDTHS = (2, 3, 5)
 SOME = (2, 5)  # a value that is believed in fits one of them at most
 
 
-def judged(tmp_path, before: str, expression: str, widths: tuple[int, ...] = WIDTHS) -> list[int]:
-    """Of these widths, which a layer may have that is given so many features; the program must run to its end."""
-    fits = []
-    for width in widths:
-        program = (
-            f"{TRAINING}\n{textwrap.dedent(before)}\nnn.Linear({width}, 1)(torch.zeros(2, {expression}))\nnn.Linear(7,"
-            " 1)(torch.zeros(2, 8))\n"
-        )
-        found = run(tmp_path, program)
-        assert found[-1] == "Linear takes 7 features but gets 8 in (2, 8)"
-        fits += [width] * (len(found) == 1)
-    return fits
+def refused(tmp_path, before: str, expression: str, widths: tuple[int, ...]) -> list[int]:
+    """Of these widths, which a layer may not have that is given so many features: of one cause, the first only. The
+    program must run to its end.
+    """
+    layers = "".join(f"nn.Linear({width}, 1)(torch.zeros(2, {expression}))\n" for width in widths)
+    program = f"{TRAINING}\n{textwrap.dedent(before)}\n{layers}nn.Linear(7, 1)(torch.zeros(2, 8))\n"
+    *found, last = run(tmp_path, program)
+    assert last == "Linear takes 7 features but gets 8 in (2, 8)"
+    wrong = [width for width in widths if any(f"Linear takes {width} features" in said for said in found)]
+    assert len(wrong) == len(found)
+    return wrong
 
 
 UNKNOWN = [
@@ -154,12 +152,12 @@ KNOWN = [
 
 @pytest.mark.parametrize("before, expression", UNKNOWN)
 def test_what_a_cut_loop_leaves_open_is_not_believed(tmp_path, before, expression):
-    assert judged(tmp_path, before, expression, SOME) == [2, 5]
+    assert refused(tmp_path, before, expression, SOME) == []
 
 
 @pytest.mark.parametrize("before, expression, value", KNOWN)
 def test_what_every_round_leaves_the_same_is_known(tmp_path, before, expression, value):
-    assert judged(tmp_path, before, expression) == [value]
+    assert refused(tmp_path, before, expression, (value, value + 2)) == [value + 2]
 
 
 def test_what_a_long_loop_does_late_is_seen(tmp_path):
@@ -175,7 +173,7 @@ def test_what_a_long_loop_does_late_is_seen(tmp_path):
     ],
 )
 def test_a_recursion_on_something_unknown_ends(tmp_path, before, expression):
-    assert judged(tmp_path, before, expression, SOME) == [2, 5]
+    assert refused(tmp_path, before, expression, SOME) == []
 
 
 @pytest.mark.parametrize("grow", ["layers.append(nn.Linear(a, b))", "layers.add_module(str(a), nn.Linear(a, b))"])
