@@ -15,6 +15,9 @@ import pytest
 # The tests start hundreds of processes: what they import is compiled once, whatever this machine is told of that.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# As our own processes have it: threads of torch that wait for each other keep the other tests' processors busy.
+for threads in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[threads] = "1"
 # Trees, programs and thousands of tests are large: looking through them for cycles every 700 objects costs a fifth of
 # the time, when they are collected, too; every 100,000 it is still a twelfth.
 gc.set_threshold(500_000, 20, 20)

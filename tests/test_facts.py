@@ -53,15 +53,6 @@ NO_LAYERS = frozenset(
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """On so few numbers more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def rows(family: str) -> Iterator[tuple[str, Fact]]:
     yield from read(facts.FAMILIES[FAMILIES.index(family)].ROWS, facts.DESCRIBED).items()
 
