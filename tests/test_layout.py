@@ -125,11 +125,13 @@ def part(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+PARTS = {part(path) for path in MODULES} - {"__init__"}
+
+
 def parts_imported(path: Path) -> set[str]:
     """The parts of torchlint that a file imports, anywhere in it."""
     parts = {module.split(".")[1] for module, _ in imports(path) if module.startswith("torchlint.")}
-    existing = {part(other) for other in MODULES} - {"__init__"}
-    return (parts & existing) - {part(path)}
+    return (parts & PARTS) - {part(path)}
 
 
 def test_a_file_name_means_one_thing_in_both_worlds() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -22,6 +23,7 @@ class Net(nn.Module):
     def forward(self, x):
         return self.fc(x.flatten(1))
 """
+ALONE = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # nobody asks what other plugins take a second to import
 TESTS = """
 import torch
 from net import Net
@@ -52,7 +54,7 @@ def test_a_failure_inside_torch_is_explained(tree, tmp_path):
         "no:cacheprovider",
         "test_net.py",
     ]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ALONE)
     assert run.returncode == 1 and "2 failed, 1 passed" in run.stdout
     assert run.stdout.count("- torchlint explains -") == 1
     explained = run.stdout.partition("torchlint explains")[2]
@@ -78,5 +80,5 @@ def test_nameless():
 """
     tree({"test_hostile.py": hostile})
     command = [sys.executable, "-m", "pytest", "-p", "torchlint.frontends.pytest", "-p", "no:cacheprovider", "-q"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ALONE)
     assert run.returncode == 1 and "2 failed" in run.stdout and "INTERNALERROR" not in run.stdout + run.stderr

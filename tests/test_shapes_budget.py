@@ -121,7 +121,7 @@ def test_who_makes_several_classes_is_called_for_all_of_them_once():
             "    def forward(self, x): return x\n"
             for i in range(n)
         )
-        maker = "def make(n):\n    a = 0\n    for i in range(9000): a = max(i, a)\n"
+        maker = "def make(n):\n    a = 0\n    for i in range(1500): a = max(i, a)\n"
         return work_of(f"import torch\n{classes}{maker}    return {', '.join(f'C{i}(n)' for i in range(n))}\n")
 
     assert cost(6) < 2 * cost(1)
@@ -129,7 +129,7 @@ def test_who_makes_several_classes_is_called_for_all_of_them_once():
 
 def test_classes_that_cannot_be_made_are_not_tried_for_each_that_needs_one():
     def cost(n):
-        inner = "class Inner(torch.nn.Module):\n    def __init__(self, n):\n        a = 0\n        for i in range(3000): a = max(i, a)\n        raise ValueError(n)\n"
+        inner = "class Inner(torch.nn.Module):\n    def __init__(self, n):\n        a = 0\n        for i in range(500): a = max(i, a)\n        raise ValueError(n)\n"
         return work_of(f"import torch\n{inner}" + "".join(
             f"class C{i}(torch.nn.Module):\n    def __init__(self, inner: Inner):\n        super().__init__()\n"
             f"        self.inner = inner\n    def forward(self, x): return self.inner(x)\n" for i in range(n)
