@@ -6,6 +6,8 @@ behind a zero byte.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import inspect
 import os
@@ -83,6 +85,7 @@ def _importer() -> str:
 
 def main() -> None:
     """Answer one request."""
+    atexit.register(gc.freeze)  # the end of a process looks through all that was ever made, several times
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=ImportRequest)
     sys.meta_path.insert(0, ItsOwnFolders(request.module, request.path))
     sys.path += request.path
