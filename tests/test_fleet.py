@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from commands import in_process
+
+from torchlint.frontends import cli
 
 BAD = "import torch\n\n\ndef loss(x):\n    return torch.log(torch.softmax(x, dim=1)).mean()\n"
 GOOD = "import torch\n\n\ndef loss(x):\n    return torch.log_softmax(x, dim=1).mean()\n"
@@ -33,8 +36,7 @@ def repository(folder: Path, **files: str) -> Path:
 
 def fleet(folder: Path, *lines: object, options: tuple[str, ...] = OPTIONS) -> subprocess.CompletedProcess:
     (folder / "list.txt").write_text("".join(f"{line}\n" for line in lines))
-    command = [sys.executable, "-m", "torchlint", "fleet", "list.txt", "-o", "out", "--jobs", "1", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return in_process(cli.main, "fleet", "list.txt", "-o", "out", "--jobs", "1", *options, folder=folder)
 
 
 def journal(folder: Path) -> dict[str, dict]:

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import stat
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from commands import in_process
 
 ROOT = Path(__file__).parent.parent
 LEDGER = ROOT / "benchmarks" / "ledger"
 VERSION = "1.0"
 DEEP = "import torch\n\n\ndef loss(x):\n    return torch.log(torch.softmax(x, dim=1)).mean()\n"
+
+
+@cache
+def ledger() -> ModuleType:
+    """Its command, whose other files lie beside it."""
+    spec = importlib.util.spec_from_file_location("ledger", LEDGER / "__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.append(str(LEDGER))
+    spec.loader.exec_module(module)
+    return module
 
 
 class Bench:
@@ -29,8 +43,7 @@ class Bench:
 
     def run(self, command: str, *arguments: object, text: str = "") -> subprocess.CompletedProcess:
         own = ["--corpus", self.corpus, "--sources", self.sources, "--ledger", self.ledger]
-        whole = [sys.executable, LEDGER, command, *own, *arguments]
-        return subprocess.run([str(part) for part in whole], capture_output=True, text=True, input=text)
+        return in_process(ledger().main, command, *own, *arguments, text=text)
 
     def lists(self, kind: str, name: str, **pins: str) -> None:
         lines = ["[[source]]", f'kind = "{kind}"', f'name = "{name}"', 'tags = ["tiny"]']

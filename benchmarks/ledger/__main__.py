@@ -19,8 +19,8 @@ from sources import Source
 AT_ONCE = 6  # sources in one run of torchlint
 
 
-def main() -> int:
-    arguments = parsed()
+def main(words: list[str] | None = None) -> int:
+    arguments = parsed(words)
     try:
         arguments.all = sources.read(arguments.sources)
         arguments.chosen = chosen(arguments.all, arguments.only)
@@ -31,7 +31,7 @@ def main() -> int:
         return 2
 
 
-def parsed() -> argparse.Namespace:
+def parsed(words: list[str] | None) -> argparse.Namespace:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--corpus", type=Path, default=sources.default_corpus(), help="where the sources lie")
     common.add_argument("--sources", type=Path, default=sources.LIST, help=argparse.SUPPRESS)
@@ -68,7 +68,7 @@ def parsed() -> argparse.Namespace:
     command(judge).add_argument("file", help="JSON lines with the ledger's fields; - is the standard input")
     asked = command(precision, saved)
     asked.add_argument("--last", type=int, metavar="N", help="on the N sources that were added last")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def chosen(listed: list[Source], wanted: list[str]) -> list[Source]:
