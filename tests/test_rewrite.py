@@ -235,24 +235,22 @@ def test_what_is_imported_in_other_words_is_not_imported_again(statement, before
         "for i in j:\n    while k:\n        x[ask({}):] += 1\n    else:\n        {}",
     ],
 )
-@pytest.mark.parametrize(
-    "expression",
-    ["y", "'a' 'b'", "-1", "None", "f(\n  y,  # why\n  z=1)", "(a, b)", "x[1, 2]", "a.b.c", "lambda: 0", "{**a, b: c}"],
-)
-def test_a_place_knows_its_node(program, expression):
+def test_a_place_knows_its_node(program):
     """Putting something around the node, and nothing else, is what happens to the text."""
-    text = program.replace("{}", expression) + "\n"
 
     def around(module, node):
         inside = Node(Value(module, node)).cst
         return Place(Value(module, node)).rewrite(libcst.Call(libcst.Name("g"), [libcst.Arg(inside)]))
 
-    fixed = edited(text, around)
-    wanted = ast.parse(text)
-    call = next(n for n in ast.walk(wanted) if isinstance(n, ast.Call) and ast.unparse(n.func) == "ask")
-    call.args = [ast.Call(ast.Name("g"), call.args, [])]
-    assert ast.unparse(ast.parse(fixed)) == ast.unparse(wanted)
-    assert "# why" not in text or fixed.count("# why") == text.count("# why")
+    simple = ["y", "'a' 'b'", "-1", "None", "(a, b)", "x[1, 2]", "a.b.c", "lambda: 0", "{**a, b: c}"]
+    for expression in (*simple, "f(\n  y,  # why\n  z=1)"):
+        text = program.replace("{}", expression) + "\n"
+        fixed = edited(text, around)
+        wanted = ast.parse(text)
+        call = next(n for n in ast.walk(wanted) if isinstance(n, ast.Call) and ast.unparse(n.func) == "ask")
+        call.args = [ast.Call(ast.Name("g"), call.args, [])]
+        assert ast.unparse(ast.parse(fixed)) == ast.unparse(wanted), expression
+        assert "# why" not in text or fixed.count("# why") == text.count("# why"), expression
 
 
 @pytest.mark.parametrize(
