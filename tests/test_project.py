@@ -141,3 +141,20 @@ def test_bases_are_found_behind_comments_and_type_parameters(tmp_path):
     (tmp_path / "a.py").write_text("class A(\n    Mixin,  # note: first\n    Net,\n):\n    pass\n")
     (tmp_path / "b.py").write_text("class B[T](Net):\n    pass\n")
     assert Project(tmp_path).deriving("Net") == [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
+
+
+@pytest.mark.parametrize(
+    "text, calls",
+    [
+        ("make(1)", True),
+        ("x = tools.make \\\n  (1)", True),
+        ("(make)(1)", True),
+        ("(  # says why)\n    make  # and here (\n)(1)", True),
+        ("class B(make):\n    pass", False),
+        ("from tools import make\nx = make", False),
+        ("other(1)", False),
+    ],
+)
+def test_a_file_seems_to_call_what_a_bracket_opens_behind(text, calls, tmp_path):
+    (tmp_path / "a.py").write_text(text)
+    assert Project(tmp_path).seems_to_call(str(tmp_path / "a.py"), "make") is calls

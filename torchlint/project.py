@@ -217,6 +217,13 @@ class Project:
         """Does a word stand in a file's text? Rules ask the same of the same files again and again."""
         return self.words(path).says(word)
 
+    def seems_to_call(self, path: str, name: str) -> bool:
+        """Does a bracket open behind a name somewhere in a file?"""
+        if not self.contains(path, name):
+            return False
+        opening = rf"{re.escape(name)}(?:[\s\\)]|#[^\n]*\n)*\("  # it begins with what is searched for fast
+        return re.search(opening, self.text(path) or "") is not None
+
     def words(self, path: str, text: str | None = None) -> Words:
         """The words of a file, or of a text that stands for it."""
         of = self.reader(path, text)
@@ -473,8 +480,9 @@ class View:
         elsewhere.
         """
         own = imported_as(path)
-        importing = sorted({*self.project.importing(own), *self.project.importing(name)})
-        said = self.project.saying(name, importing)
+        naming = set(self.project.importing(name))
+        importing = sorted(naming.union(self.project.importing(own)))
+        said = (user for user in importing if user in naming or any(self.project.saying(name, (user,))))
         return self._told(name, (user for user in said if not self._means_another(user, own, path)), path)
 
     def deriving(self, name: str) -> list[str]:

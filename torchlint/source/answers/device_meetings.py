@@ -308,7 +308,8 @@ def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) 
     function = enclosing_function(statement)
     if function is None or isinstance(function, ast.Lambda) or function.name == "forward":
         return
-    others = module.users(function.name) if enclosing_function(function) is enclosing_class(function) is None else ()
+    is_at_top = enclosing_function(function) is enclosing_class(function) is None
+    others = module.users(function.name, function.name) if is_at_top else ()
     for user in (module, *others):
         for call in user.index.callers(function.name):
             if any(c.function is function for c in callees(Value(user, call))):

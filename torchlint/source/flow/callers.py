@@ -29,7 +29,7 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
             yield from _calls_of_objects(user).get(id(function), ())
         return
     name = owner.node.name if owner and function.name == "__init__" else function.name
-    others = module.users(named) if module.trains(named) else _deriving(module, owner) if owner else ()
+    others = module.users(named, name) if module.trains(named) else _deriving(module, owner, name) if owner else ()
     for user in (module, *others):
         known = _calls_of(user, name)
         found = {
@@ -41,9 +41,9 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
 
 
 @remembered
-def _deriving(module: Module, owner: ClassInfo) -> list[Module]:
-    """The other files that have classes of which this one is a base."""
-    return module.deriving(owner.name) if owner.node.up is module.tree else []
+def _deriving(module: Module, owner: ClassInfo, calling: str) -> list[Module]:
+    """The other files that have classes of which this one is a base, and seem to call something by a name."""
+    return module.deriving(owner.name, calling) if owner.node.up is module.tree else []
 
 
 @remembered(meanwhile={})

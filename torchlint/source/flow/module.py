@@ -216,16 +216,23 @@ class Module:
                 found.update(dict.fromkeys((user, *self._consulted(behind(view.project, user, text)).paths)))
         return list(found)
 
-    def users(self, name: str) -> list[Module]:
-        """The other files that mention a function or class at the top of this file, none where too many do."""
-        return [other for path in self._user_paths(name) if (other := self.world.module(path))]
+    @remembered
+    def users(self, name: str, calling: str = "") -> list[Module]:
+        """The other files that mention a function or class at the top of this file, none where too many do; of those
+        the ones that seem to call something that goes by the second name, if there is one: others are not parsed.
+        """
+        return self._read(self._user_paths(name), calling)
 
-    def deriving(self, name: str) -> list[Module]:
+    def deriving(self, name: str, calling: str = "") -> list[Module]:
         """Those of them in which a class derives from a class of this file."""
         derived = set(self.world.view.deriving(name)) - {self.path}
-        paths = [path for path in self._user_paths(name) if path in derived] if derived else []
-        others = filter(None, map(self.world.module, paths))
+        others = self._read([path for path in self._user_paths(name) if path in derived] if derived else [], calling)
         return [other for other in others if any(name in map(last_word, cls.bases) for cls in other.index.classes)]
+
+    def _read(self, paths: list[str], calling: str) -> list[Module]:
+        project = self.world.view.project
+        wanted = [path for path in paths if project.seems_to_call(path, calling)] if calling else paths
+        return [other for path in wanted if (other := self.world.module(path))]
 
     def trains(self, name: str) -> bool:
         """Is it training code or a loss of this file? `main.py` says which model and which loss `engine.py` is given,
