@@ -69,12 +69,7 @@ NO_NUMBERS = ("shape", "ndim", "size", "savez", "save", "savetxt", "array_equal"
 
 @on_module(needs=("numpy|np", "forward"))
 def check(cls: ModuleClass):
-    run = run_by_forward(cls.info)
-    for helper in (cls.at(function) for method in run for function in functions_run_by(method)):
-        for call in map(helper.at, helper.inside(ast.Call) if helper.says("numpy") else ()):
-            if (call.name(call.node.func) or "").startswith("numpy.") and takes_numbers(call):
-                yield from copies_that_come_back(cls, call)
-    for method in (code for code in map(cls.at, run) if code.says("numpy")):
+    for method in (code for code in map(cls.at, run_by_forward(cls.info)) if code.says("numpy")):
         for call in map(method.at, method.inside(ast.Call)):
             for inner, given in () if call.no_grad else numpy_of_helpers(call.value):
                 if takes_numbers(method.at(inner)) and is_computed(call, given):
@@ -84,6 +79,15 @@ def check(cls: ModuleClass):
             yield from copies_that_come_back(cls, call)
             if any(is_computed(call, given) for given in arguments(call.node)):
                 yield gives_to_numpy(cls, call)
+
+
+@on_module(needs=("numpy|np", "forward"), remarks=True)
+def in_helpers(cls: ModuleClass):
+    """In functions that it calls, of which every call in it is followed."""
+    for helper in (cls.at(function) for method in run_by_forward(cls.info) for function in functions_run_by(method)):
+        for call in map(helper.at, helper.inside(ast.Call) if helper.says("numpy") else ()):
+            if (call.name(call.node.func) or "").startswith("numpy.") and takes_numbers(call):
+                yield from copies_that_come_back(cls, call)
 
 
 def gives_to_numpy(cls: ModuleClass, call):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.config import Settings
+from torchlint.config import Selection, Settings
 from torchlint.examples import cases, differences, shortcomings
 from torchlint.frontends.rule_manual import manual
 from torchlint.linter import Job, fix_until_stable, lint
@@ -88,6 +88,28 @@ def test_a_rule_asks_what_the_function_that_is_called_does(tmp_path):
         (5, "False False sin"),
         (6, "True True sigmoid"),
     ]
+
+
+@pytest.mark.parametrize(
+    "head", ['@on_call("torch.zeros", remarks=True)', 'severity = "info"\n@on_call("torch.zeros")']
+)
+@pytest.mark.parametrize(
+    "settings, severity",
+    [
+        (Settings(dry_run=False), None),
+        (Settings(dry_run=False, selections=(Selection(extend_select=("TL999",)),)), "info"),
+        (Settings(dry_run=False, severity={"TL999": "error"}), "error"),
+    ],
+)
+def test_what_only_makes_remarks_is_not_asked_where_nobody_hears_them(head, settings, severity, tmp_path, monkeypatch):
+    rules = user_rule(
+        tmp_path / "r", head + '\ndef check(call):\n    open("asked", "w")\n    yield call.finding("no zeros")\n'
+    )
+    text = "import torch\nx = torch.zeros(3)\n"
+    monkeypatch.chdir(tmp_path)
+    found = lint(text, Job.of(tmp_path / "a.py", settings, rules=rules)).findings
+    assert [f.severity for f in found] == [severity] * (severity is not None)
+    assert (tmp_path / "asked").exists() == (severity is not None)
 
 
 def test_a_rule_that_crashes_is_one_finding_and_the_others_go_on(tmp_path):

@@ -139,10 +139,11 @@ def _lint_module(text: str, job: Job) -> Outcome:
             (_not_python(path, error.line, error.column, str(error)),), lines=lines, consulted=view.consulted
         )
     chosen = [rules[c] for c in sorted(active)]
+    remarks = _remarks(settings, rules)
     part, unreached, tried = _part(tree, job.changed), Unreached(view, tree), caught(tree)
     world = World(view, target(settings.target_torch))
     try:
-        text_world = _text_world(text, job, tree, world, chosen, part)
+        text_world = _text_world(text, job, tree, world, chosen, remarks, part)
         dry = None
         if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
             dry = _dry_run(text, job, view, chosen)
@@ -152,10 +153,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     findings = _once(findings + (dry.findings if dry else []), rules)
     findings = _harmless_if_unreached(_among_files(findings, job, text, view), unreached.has)
     findings = _expected_if_announced(findings, text, tried)
-    remarks = settings.asked_for(rules)
-    findings = [
-        f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
-    ]
+    findings = [f for f in findings if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
     if settings.noqa and (findings or may_name_rules(text)):
@@ -185,12 +183,21 @@ def _part(tree, changed: tuple[int, int] | None):
     return around(tree, Part(*changed))
 
 
-def _text_world(text: str, job: Job, tree, world, rules: list[Rule], part):
-    """What the rules say of a text."""
+def _remarks(settings: Settings, rules: Mapping[str, Rule]) -> frozenset[str]:
+    """The codes of the rules whose remarks somebody wants to hear."""
+    weighed = (code for code, rule in rules.items() if settings.severity and settings.severity_of(code, rule.name))
+    return settings.asked_for(rules).union(weighed)
+
+
+def _text_world(text: str, job: Job, tree, world, rules: list[Rule], remarks: frozenset[str], part):
+    """What the rules say of a text. What would only be a remark, which nobody wants to hear, is not looked for, unless
+    another rule is silent where it is said.
+    """
     from torchlint.source.asking.runner import Judgement, arm, judge, may_arm
 
     nothing = Judgement([], {}, frozenset())
-    armed = may_arm(rules, job.project.words(job.path, text))
+    heard = remarks.union(*(rule.also_said_by for rule in rules))
+    armed = may_arm(rules, heard, job.project.words(job.path, text))
     if not armed:
         return nothing
     from torchlint.source.flow.module import Module

@@ -57,6 +57,7 @@ class Trigger(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     unknown: bool = False
+    remarks: bool = False  # is all that it finds severity `info`?
     called: tuple[str, ...] = ()  # the words by which the calls go that a trigger of nodes is about
     holds: tuple[str, ...] = ()  # the words one of which stands in each node that it is about
     words: tuple[str, ...] = ()  # one of which a file must contain for a call of these names to stand in it
@@ -202,12 +203,13 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
         for key in ("needs", "without", "called", "holds")
         if key in options
     }
-    unknown = set(options) - {"needs", "without", "called", "holds", "unknown"}
-    if unknown:
-        raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, unknown)))}")
+    others = set(options) - {"needs", "without", "called", "holds", "unknown", "remarks"}
+    if others:
+        raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, others)))}")
     kind = name.id[3:]
     words = tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in names) if kind == "call" else ()
-    return Trigger(kind, function, names, unknown=options.get("unknown", False), words=words, **many)
+    unknown, remarks = (options.get(key, False) for key in ("unknown", "remarks"))
+    return Trigger(kind, function, names, unknown=unknown, remarks=remarks, words=words, **many)
 
 
 def _literal(node: ast.expr, path: Path) -> Any:

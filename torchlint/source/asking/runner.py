@@ -45,9 +45,16 @@ class Judgement(NamedTuple):
     afar: frozenset[str]
 
 
-def may_arm(rules: Iterable[Rule], words: Words) -> Armed:
-    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later."""
-    return [(rule, trigger) for rule in rules for trigger in rule.triggers if may_stand(trigger, words.says)]
+def may_arm(rules: Iterable[Rule], heard: frozenset[str], words: Words) -> Armed:
+    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later. Of
+    those that only make remarks the ones that somebody hears: all of the rules with these codes.
+    """
+    return [
+        (rule, trigger)
+        for rule in rules
+        for trigger in rule.triggers
+        if (rule.code in heard or not (trigger.remarks or rule.severity == "info")) and may_stand(trigger, words.says)
+    ]
 
 
 def may_stand(trigger: Trigger, says: Callable[[str], bool]) -> bool:
@@ -178,7 +185,7 @@ class _Runs:
                     continue
                 if not lines_of(place.node).has(finding.span.line):
                     self.afar.add(rule.code)
-                severity = rule.severity or finding.severity
+                severity = rule.severity or ("info" if trigger.remarks else finding.severity)
                 self.findings.append(
                     msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity)
                 )
