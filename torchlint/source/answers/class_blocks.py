@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import named, named_of
-from torchlint.source.answers.listed_labels import are_listed_in_blocks
+from torchlint.source.answers.listed_labels import are_listed_in_blocks, grows
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
@@ -31,6 +31,7 @@ def are_in_blocks(loader: Value) -> bool:
     if any(isinstance(o.node, ast.Call) and {c.name for c in callees(o)} & _DRAWS for o in made):
         return False
     found = [whole for part in samples(loader.at(loader.node, (EACH, _LABELS)), _IN_ORDER) for whole in _whole(part)]
+    found = [whole for whole in found if not any(grows(whole.node, other) for other in found)]
     return bool(found) and all(map(_is_in_blocks, found))
 
 
