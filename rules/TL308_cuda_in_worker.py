@@ -61,7 +61,7 @@ read_on = ("TL702", "TL703", "data#torch.utils.data.DataLoader", "notes/multipro
 in_tests = False
 
 
-@on_call("torch.utils.data.DataLoader", needs="num_workers")
+@on_call("torch.utils.data.DataLoader", needs="num_workers|worker")
 def check(loader: Call):
     workers = loader.usual_number("num_workers", 5)
     if not workers or loader.argument("multiprocessing_context") or loader.project_says("spawn", "forkserver"):

@@ -63,6 +63,7 @@ What the workers run: `torchlint/source/answers/worker_code.py`.
 """
 
 import ast
+import re
 
 from torchlint import Call, on_call
 from torchlint.source.answers.worker_code import run_for_samples
@@ -70,14 +71,17 @@ from torchlint.source.answers.worker_code import run_for_samples
 read_on = ("TL706", "TL308", "notes/randomness#dataloader", "data#data-loading-randomness")
 in_tests = False
 
+LIBRARIES = ("torch.", "numpy.", "random.", "os.", "builtins.")
 GENERATORS = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "torch.Generator")
 
 
-@on_call("torch.utils.data.DataLoader", needs="num_workers")
+@on_call("torch.utils.data.DataLoader", needs="num_workers|worker")  # in whichever file the settings stand
 def check(loader: Call):
-    if not loader.usual_number("num_workers", 5) or loader.argument("worker_init_fn", 9) is not None:
+    if not loader.usual_number("num_workers", 5) or loader.keyword_names is None:
         return
-    if loader.keyword_origins("worker_init_fn"):
+    started = loader.argument("worker_init_fn", 9)
+    starts = loader.origins(started) if started is not None else loader.keyword_origins("worker_init_fn")
+    if started is not None and not starts:
         return
     functions = run_by_workers(loader)
     calls = [function.at(node) for function in functions for node in function.inside(ast.Call)]
@@ -87,6 +91,8 @@ def check(loader: Call):
     for call in calls:
         held = held_generator(call, anew)
         if held is None or call.says("get_worker_info") or (call.module, call.node.lineno) in told:
+            continue
+        if not all(leaves_alone(start, drawn_from(call)) for start in starts):
             continue
         told.add((call.module, call.node.lineno))
         yield loader.finding(
@@ -100,7 +106,7 @@ def check(loader: Call):
 SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}  # of which library's generator
 
 
-@on_call("torch.utils.data.DataLoader", needs=("num_workers", "worker_init_fn", "seed("))
+@on_call("torch.utils.data.DataLoader", needs=("num_workers|worker", "worker_init_fn|worker", "seed("))
 def seeded_alike(loader: Call):
     """`worker_init_fn` gives each worker the same seed, and what workers run draws from that generator."""
     if not loader.usual_number("num_workers", 5):
@@ -131,10 +137,32 @@ def run_by_workers(loader: Call) -> list:
     return [loader.at(function) for function in run_for_samples(loader.value)]
 
 
+def leaves_alone(start, generator: ast.expr, depth=2) -> bool:
+    """Does `worker_init_fn` certainly nothing to a generator: is it seen, and speaks neither of that nor of data?"""
+    if isinstance(start.node, ast.Constant):
+        return start.node.value is None
+    if not isinstance(start.node, (ast.FunctionDef, ast.Lambda)) or not depth:
+        return False
+    words = set(re.findall(r"\w+", start.text))
+    if words & {"get_worker_info", "worker_info", "dataset", "global", start.word(generator)}:
+        return False
+    calls = [start.at(node) for node in start.inside(ast.Call)]
+    return all(
+        call.names
+        and (call.functions or all(name.startswith(LIBRARIES) for name in call.names))
+        and all(leaves_alone(function, generator, depth - 1) for function in call.functions)
+        for call in calls
+    )
+
+
+def drawn_from(call: Call) -> ast.expr | None:
+    keyword = call.argument("generator")
+    return keyword if keyword is not None else getattr(call.node.func, "value", None)
+
+
 def held_generator(call: Call, anew):
     """What made the generator, outside of what runs for each element, from which a call draws."""
-    keyword = call.argument("generator")
-    source = keyword if keyword is not None else getattr(call.node.func, "value", None)
+    source = drawn_from(call)
     if not isinstance(source, (ast.Name, ast.Attribute)):
         return None
     made = call.origins(source)

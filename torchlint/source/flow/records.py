@@ -64,6 +64,15 @@ def field_or_default(owner: ClassInfo | None, made: Value, name: str) -> Value |
     return None if is_given or default is None else Value(owner.module, default)
 
 
+def field_names(owner: ClassInfo | None) -> frozenset[str] | None:
+    """The fields of a dataclass or NamedTuple of the project, without those of bases; None where it is none such."""
+    is_record = owner is not None and (owner.is_a("typing.NamedTuple") or has_decorator(owner.node, "dataclass"))
+    if owner is None or not is_record or len(owner.mro) > 1:
+        return None
+    fields = (s.target for s in owner.node.body if isinstance(s, ast.AnnAssign))
+    return frozenset(target.id for target in fields if isinstance(target, ast.Name))
+
+
 def given_to(name: str, made: Value, kind: Value | None, step: Step, reader: Module) -> Value | None:
     """The same of what a call of the standard library makes, as a file reads it: `SimpleNamespace(step=…)`, or
     `Pair(…)` of the namedtuple that `kind` makes.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.reaching import reaching
-from torchlint.source.flow.records import field_or_default
+from torchlint.source.flow.records import field_names, field_or_default
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key
@@ -64,7 +65,20 @@ def _keys(made: Value) -> frozenset[str] | None:
         return frozenset(k for k in keys if isinstance(k, str)) if None not in keys else None
     if isinstance(made.node, ast.Call) and not made.node.args and {c.name for c in callees(made)} == {"builtins.dict"}:
         return keyword_names(made)
+    if (record := _record(made)) is not None:
+        known = list(map(_field_names, objects(record)))
+        return frozenset(name for names in known for name in names or ()) if known and None not in known else None
     return None
+
+
+def _field_names(record: Value) -> frozenset[str] | None:
+    """The fields of what one class of the project makes."""
+    makers = _makers(record)
+    return field_names(makers[0].owner) if len(makers) == 1 and makers[0].kind == "class" else None
+
+
+def _makers(record: Value) -> list[Callee]:
+    return callees(record) if isinstance(record.node, ast.Call) else []
 
 
 def _entries(options: Value, name: str) -> list[Value]:
@@ -154,8 +168,9 @@ def _field(record: Value, name: str) -> list[Value]:
     """Where a field of a dataclass or NamedTuple of the project may come from; of None there is nothing."""
     if isinstance(record.node, ast.Constant) and record.node.value is None:
         return []
-    makers = callees(record) if isinstance(record.node, ast.Call) else []
-    given = [field_or_default(c.owner, record, name) if c.kind == "class" else None for c in makers]
+    if (names := _field_names(record)) is not None and name not in names:
+        return []
+    given = [field_or_default(c.owner, record, name) if c.kind == "class" else None for c in _makers(record)]
     if not given or None in given:
         return [Value(record.module, None)]
     return [value for one in given if one is not None for value in origins(one)]
