@@ -102,8 +102,8 @@ How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 
 import ast
 
-from torchlint import Loop, Node, on_node, on_round
-from torchlint.source.answers.renewed_optimizers import made_at_each_access, renewed_optimizers
+from torchlint import Node, Round, on_node, on_round
+from torchlint.source.answers.renewed_optimizers import counted_over, made_at_each_access, renewed_optimizers
 
 read_on = ("TL510", "optim#constructing-it", "torch.optim.Adam")
 in_tests = False
@@ -114,9 +114,10 @@ MEMORYLESS = "torch.optim.LBFGS"
 TRIED = ("seed", "fold", "lr", "trial", "run", "task", "stage", "phase", "config", "opt", "rep", "client")
 
 
-@on_round("loop", needs="optim|Adam")
-def check(loop: Loop):
-    counted = loop.names_in(loop.node.target) if isinstance(loop.node, ast.For) else set()
+@on_round("loop", "comprehension", needs="optim|Adam")
+def check(loop: Round):
+    target, iterated = counted_over(loop.node)
+    counted = loop.names_in(target) if target is not None else set()
     if any(part in name.lower() for name in counted for part in TRIED):
         return
     for made, step in renewed_optimizers(loop.module, loop.node):
@@ -128,7 +129,7 @@ def check(loop: Loop):
             f"`{name}` is made anew in every round of this loop: its momentum and statistics are lost each time",
             help="make it once, before the loop, and pass it on",
             notes=[
-                loop.note(getattr(loop.node, "iter", None) or loop.node.test, "each round of this loop makes it"),
+                loop.note(iterated or loop.node.test, "each round of this loop makes it"),
                 loop.note(step, "used here"),
             ],
             at=made,

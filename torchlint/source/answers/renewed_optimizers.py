@@ -11,7 +11,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import COMPREHENSIONS, body_of, enclosing_function, last_word, statement_of, within
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import Event, events, may_mention
 from torchlint.source.training.optimizers import constructor_argument, holding
@@ -33,11 +33,11 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
     """The constructors of optimizers that run in every round for parameters that are older, each with a step of what it
     makes.
     """
-    if not may_mention(module, loop.body, _optimizer_words(module)):
+    if not may_mention(module, body_of(loop), _optimizer_words(module)):
         return []
-    done = events(module, loop.body)
+    done = events(module, body_of(loop))
     if any(event.method and _RENEWS.match(event.method) for event in done) or not any(
-        act.role == BACKWARD for act in acts(module, loop.body)
+        act.role == BACKWARD for act in acts(module, body_of(loop))
     ):
         return []  # without a backward nothing is trained: schedules are drawn like that
     if _is_over_settings(module, loop) or _is_over_data(module, loop, done) or _is_of_a_test(loop):
@@ -58,11 +58,12 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         sources = [origin for inner in held.modules for origin in identity(inner).values()]
         if not sources or held.tensors or not all(_is_older(origin, loop, made, classes) for origin in sources):
             continue
-        if any(_is_a_copy(origin) for inner in held.modules for origin in origins(inner)):
+        learners = [origin for inner in held.modules for origin in origins(inner)]
+        if any(_is_a_copy(origin) and not _is_older(origin, loop, made, classes) for origin in learners):
             continue
         steps = [
             act
-            for act in acts(module, loop.body)
+            for act in acts(module, body_of(loop))
             if act.role == STEP and any(o.node is event.node for o in identity(act.on).values())
         ]
         if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
@@ -121,26 +122,28 @@ def _only_counts(module: Module, loop: ast.AST) -> bool:
         and isinstance(loop.iter, ast.Call)
         and last_word(loop.iter.func) in ("range", "trange")
         and isinstance(loop.target, ast.Name)
-        and not any(name.id == loop.target.id for part in loop.body for name in module.index.inside(part, ast.Name))
+        and not any(name.id == loop.target.id for part in body_of(loop) for name in module.index.inside(part, ast.Name))
     )
 
 
 def _is_given(loop: ast.AST, call: ast.AST) -> bool:
     """`for head, width in zip(heads, widths): train(model, head, width)`: what the rounds give are settings."""
-    if not isinstance(loop, ast.For) or not isinstance(call, ast.Call):
+    target, iterated = counted_over(loop)
+    if target is None or not isinstance(call, ast.Call):
         return False
-    if isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) in ("range", "trange", "tqdm", "enumerate"):
+    if isinstance(iterated, ast.Call) and last_word(iterated.func) in ("range", "trange", "tqdm", "enumerate"):
         return False
-    settings = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    settings = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return len(settings & {node.id for node in given if isinstance(node, ast.Name)}) > 0
 
 
 def _is_over_settings(module: Module, loop: ast.AST) -> bool:
     """`for size in (16, 32): loader = DataLoader(data, size)`: each round is a run of its own, on data of its own."""
-    if not isinstance(loop, ast.For) or isinstance(loop.iter, ast.Call):
+    target, iterated = counted_over(loop)
+    if target is None or isinstance(iterated, ast.Call):
         return False
-    settings = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    settings = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     if any(_sets_from(assigned, settings) for assigned in module.index.inside(loop, ast.Assign)):
         return True
     return any(
@@ -148,6 +151,12 @@ def _is_over_settings(module: Module, loop: ast.AST) -> bool:
         and any(isinstance(n, ast.Name) and n.id in settings for n in ast.walk(call))
         for call in module.index.inside(loop, ast.Call)
     )
+
+
+def counted_over(loop: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
+    """What a loop or the first part of a comprehension counts, and what it goes through."""
+    over = loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
+    return (over.target, over.iter) if isinstance(over, (ast.For, ast.comprehension)) else (None, None)
 
 
 def _is_of_a_test(loop: ast.AST) -> bool:
@@ -170,9 +179,10 @@ def _sets_from(assigned: ast.Assign, settings: set[str]) -> bool:
 
 def _is_over_data(module: Module, loop: ast.AST, done: list[Event]) -> bool:
     """`train(model, tasks[i])`: each round trains on data of its own, of which the loop counts the places."""
-    if not isinstance(loop, ast.For):
+    target, _ = counted_over(loop)
+    if target is None:
         return False
-    counted = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    counted = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
     trainers = {getattr(enclosing_function(event.node), "name", None) for event in done if _makes_optimizer(event)}
     for part in module.index.inside(loop, ast.Subscript):
         if isinstance(part.slice, ast.Name) and part.slice.id in counted and isinstance(part.ctx, ast.Load):
