@@ -111,7 +111,7 @@ How it is found: `torchlint/source/answers/batches.py`, and for attention `atten
 import ast
 
 from torchlint import Call, on_call
-from torchlint.source.answers.attention_axes import contracted_elsewhere
+from torchlint.source.answers.attention_axes import contracted_elsewhere, pooled_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
@@ -200,14 +200,14 @@ def told(call: Call, layer: Call) -> Call:
     return call if layer.node is call.node.func else layer
 
 
-@on_call("torch.softmax", "torch.nn.functional.softmax", ".softmax", needs="matmul|bmm|@", unknown=True)
+@on_call("torch.softmax", "torch.nn.functional.softmax", ".softmax", needs="matmul|bmm|@|einsum|sum", unknown=True)
 def of_attention(call: Call):
     scores = call.argument("input", 0)
     if scores is not None:
         yield from elsewhere(call, call, scores, call.number("dim", 1))
 
 
-@on_call("torch.nn.Softmax()", needs="matmul|bmm|@")
+@on_call("torch.nn.Softmax()", needs="matmul|bmm|@|einsum|sum")
 def layer_of_attention(call: Call):
     layer = only_layer(call)
     if layer is not None and len(call.node.args) == 1:
@@ -215,10 +215,15 @@ def layer_of_attention(call: Call):
 
 
 def elsewhere(call: Call, at: Call, scores, axis):
-    product = contracted_elsewhere(call.module, call.node, scores, axis) if isinstance(axis, int) else None
-    if product is not None:
-        yield at.finding(
-            f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over the last one",
-            help="pass `dim=-1`",
-            notes=[call.note(product, "the weights are used here")],
-        )
+    if not isinstance(axis, int):
+        return
+    last, other = "pass `dim=-1`", "pass the dimension over which they are summed up"
+    for find, sums, do in ((contracted_elsewhere, "the last one", last), (pooled_elsewhere, "another one", other)):
+        product = find(call.module, call.node, scores, axis)
+        if product is not None:
+            yield at.finding(
+                f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {sums}",
+                help=do,
+                notes=[call.note(product, "the weights are used here")],
+            )
+            return

@@ -12,7 +12,8 @@ from torchlint.source.flow.kinds import PARAMETER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import argument
 from torchlint.source.training.ranks import rank
 
 _SOFTMAX = named_of("softmax") | {"torch.nn.Softmax()"}
@@ -20,6 +21,8 @@ _PRODUCTS = named_of("matmul", "bmm")
 # What leaves each axis where it is, and what the weights over one axis sum to nearly what it was.
 _KEEPS = (named("same_numbers", but="view may_view") | named("same_shape", but="broadcasts")) - _SOFTMAX
 _MASKS = named_of("masked_fill")
+_DROPS_LAST = named_of("squeeze")
+_EINSUM, _SUMS = named_of("einsum"), named_of("sum")
 _TURNS = frozenset("transpose permute t T mT swapaxes swapdims einsum sum rearrange".split())
 _MAX_PARTS = 8  # sums, scalings and masks between a product and its softmax
 
@@ -36,6 +39,91 @@ def contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, ax
         if made and all(one is not None and _is_before(module, one, axis) for one in made):
             return product
     return None
+
+
+def pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
+    """What sums over another axis of weights than the one they were normalised over, which all that it is given share:
+    `einsum("nl,nld->nd", weights, words)` of a softmax over 0, `(weights.unsqueeze(-1) * words).sum(1)` of weights that
+    were computed of the same words.
+    """
+    inside = enclosing_function(softmax) or module.tree
+    for call in module.index.calls_of("einsum", "sum", inside=inside):
+        value = Value(module, call)
+        if last_word(call.func) == "einsum":
+            is_other = _is_summed_by_letters(value, softmax, axis)
+        else:
+            is_other = axis == 0 and _is_summed_after_product(value, softmax, scores)
+        if is_other and not _is_turned(module, softmax, call):
+            return call
+    return None
+
+
+def _is_summed_by_letters(einsum: Value, softmax: ast.Call, axis: int) -> bool:
+    """Slots that compete for the positions have a letter of their own; that of a batch is everybody's."""
+    equation, *given = einsum.node.args
+    text = equation.value if isinstance(equation, ast.Constant) and isinstance(equation.value, str) else ""
+    terms, arrow, result = text.replace(" ", "").partition("->")
+    parts = terms.split(",")
+    if not arrow or "." in text or len(parts) != len(given) or not {c.name for c in callees(einsum)} <= _EINSUM:
+        return False
+    for part, factor in zip(parts, given):
+        if -len(part) <= axis < len(part) and _is_only(einsum.module, factor, softmax):
+            others = [other for other in parts if other is not part]
+            shared = bool(others) and all(part[axis] in other for other in (*others, result))
+            return shared and any(letter not in result and letter in "".join(others) for letter in part)
+    return False
+
+
+def _is_summed_after_product(call: Value, softmax: ast.Call, scores: ast.expr) -> bool:
+    """`(weights.unsqueeze(-1) * words).sum(1)`, where layers made the scores of these words, place by place"""
+    names = {c.name for c in callees(call)}
+    is_method = isinstance(call.node.func, ast.Attribute) and not names & {"torch.sum"}
+    given = call.node.func.value if is_method else argument(call.node, "input", 0)
+    dim = argument(call.node, "dim", 0 if is_method else 1)
+    if not isinstance(dim, ast.Constant) or dim.value != 1 or given is None or not names <= _SUMS:
+        return False
+    for product in origins(call.at(given, ())):
+        if isinstance(product.node, ast.BinOp) and isinstance(product.node.op, ast.Mult) and not product.path:
+            for factor, other in ((product.node.left, product.node.right), (product.node.right, product.node.left)):
+                weights = _before_new_last_axis(product.at(factor, ()), rank(product.at(other, ())) == 3)
+                if weights is not None and _is_only(call.module, weights, softmax):
+                    source = _source(Value(call.module, scores), _MAX_PARTS)
+                    return source is not None and source == {o.key for o in origins(product.at(other, ()))}
+    return False
+
+
+def _before_new_last_axis(weights: Value, is_third: bool) -> ast.expr | None:
+    """`weights` of `weights.unsqueeze(2)` and `weights[:, :, None]`, whose new axis is the third one"""
+    node = weights.node
+    if isinstance(node, ast.Call) and last_word(node.func) == "unsqueeze" and isinstance(node.func, ast.Attribute):
+        places = ("2", "-1") if is_third else ("2",)
+        return node.func.value if [ast.unparse(part) for part in node.args] in ([place] for place in places) else None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        places = ((":", ":", "None"), ("...", "None")) if is_third else ((":", ":", "None"),)
+        return node.value if tuple(ast.unparse(part) for part in node.slice.elts) in places else None
+    return None
+
+
+def _source(scores: Value, left: int) -> set[tuple] | None:
+    """Of what layers that take each place for itself have made scores of one number, through masks."""
+    found: set[tuple] = set()
+    for origin in origins(scores, _KEEPS | _MASKS | _DROPS_LAST):
+        if isinstance(origin.node, ast.arg):
+            found.add(origin.key)
+        elif origin.path == ("applied",) and origin.frame is not None and origin.frame.call is not None:
+            call = origin.frame.call
+            inner = _source(call.at(call.node.args[0], ()), left - 1) if left and call.node.args else None
+            if inner is None or not {c.name for c in callees(Value(origin.module, origin.node))} <= {"torch.nn.Linear"}:
+                return None
+            found |= inner
+        elif isinstance(origin.node, ast.Call) and {c.name for c in callees(origin)} == {"torch.nn.Linear()"} and left:
+            inner = _source(origin.at(origin.node.args[0], ()), left - 1) if origin.node.args else None
+            if inner is None:
+                return None
+            found |= inner
+        else:
+            return None
+    return found
 
 
 def _products(module: Module, function: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -70,7 +158,7 @@ def _is_only(module: Module, weights: ast.expr, softmax: ast.Call) -> bool:
     return bool(found) and all(origin.node is softmax and not origin.path for origin in found)
 
 
-def _is_turned(module: Module, softmax: ast.Call) -> bool:
+def _is_turned(module: Module, softmax: ast.Call, but: ast.Call | None = None) -> bool:
     """Are the weights used with other axes as well, or normalised once more?"""
     statement = statement_of(softmax)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -78,6 +166,7 @@ def _is_turned(module: Module, softmax: ast.Call) -> bool:
     return any(
         (last_word(use.up) if isinstance(use.up, ast.Attribute) else last_word(getattr(use.up, "func", use))) in _TURNS
         for use in reads(module, statement.targets[0])
+        if but is None or not within(use, but)
     )
 
 

@@ -32,7 +32,11 @@ def are_listed_in_blocks(labels: Value) -> bool:
         return False
     if isinstance(node, ast.ListComp):
         outer, row = node.generators[0], _part(node.elt, labels.path)
-        return len(node.generators) > 1 and isinstance(row, ast.Name) and row.id == _counter(labels, outer.target, outer.iter)
+        return (
+            len(node.generators) > 1
+            and isinstance(row, ast.Name)
+            and row.id == _counter(labels, outer.target, outer.iter)
+        )
     changes = [change for name in names_of(labels) for change in changes_of(labels.module.index, name)]
     if node.elts or len(changes) != 1 or enclosing_function(changes[0]) is not enclosing_function(node):
         return False
