@@ -100,8 +100,6 @@ for epoch in range(9):
 How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 """
 
-import ast
-
 from torchlint import Node, Round, on_node, on_round
 from torchlint.source.answers.renewed_optimizers import counted_over, made_at_each_access, renewed_optimizers
 

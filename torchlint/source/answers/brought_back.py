@@ -96,6 +96,8 @@ def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
         return row is not None and row.same_numbers and _is_joined(tensor.at(parent.up, ()), seen)
     if isinstance(parent, (ast.BinOp, ast.UnaryOp)) and _has_no_share(tensor, parent):
         return _is_joined(tensor.at(parent, ()), seen)
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return _is_joined(tensor.at(parent, ()), seen)
     if isinstance(parent, ast.Return) and (function := enclosing_function(node)) is not None:
         frame = tensor.frame.of(function) if tensor.frame is not None else None
         seen_in = [frame.call] if frame is not None and frame.call is not None else None
@@ -117,7 +119,27 @@ def _has_no_share(tensor: Value, operation: ast.BinOp | ast.UnaryOp) -> bool:
     if isinstance(operation, ast.UnaryOp):
         return isinstance(operation.op, ast.USub)
     other = operation.left if operation.right is tensor.node else operation.right
-    return isinstance(other, ast.Constant) or kinds(tensor.at(other, ())) == {PLAIN}
+    return _is_number(tensor.at(other, ()))
+
+
+def _is_number(value: Value, depth: int = 4) -> bool:
+    """Is it one, or reckoned from such: `1 / np.sqrt(x.shape[-1])`?"""
+    if isinstance(value.node, ast.Constant) or kinds(value) == {PLAIN}:
+        return True
+    return depth > 0 and all(_is_reckoned(made, depth - 1) for made in origins(value) or [value.at(value.node)])
+
+
+def _is_reckoned(made: Value, depth: int) -> bool:
+    node = made.node
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+    parts = [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    if isinstance(node, ast.Call) and not made.path and not node.keywords:
+        names = {callee.name for callee in callees(made)}
+        parts = node.args if names and all(name.startswith(("math.", "numpy.")) for name in names) else []
+    return bool(parts) and all(_is_number(made.at(part, ()), depth) for part in parts)
 
 
 def _learns(layer: Callee) -> Answer:

@@ -98,7 +98,7 @@ def _counter(labels: Value, target: ast.expr, iterated: ast.expr) -> str | None:
 
 
 def _numbers_each(table: Value) -> bool:
-    """`{name: i for i, name in enumerate(names)}`, `{"cat": 0, "dog": 1}`: patients may share a diagnosis, not these."""
+    """`{name: i for i, name in enumerate(names)}`, `{"cat": 0, "dog": 1}`: no two share one."""
     node = table.node
     if table.path or is_changed(table):
         return False
