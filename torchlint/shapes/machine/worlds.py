@@ -72,12 +72,13 @@ class Worlds(Fitting):
             if not made:
                 if not all(map(self.is_refusal, refused.values())):
                     return Unknown(reason)
-                of_any_dtype = any(map(_is_dtype, choices))
-                if of_any_dtype and any(_RARE.search(str(one.error)) for one in refused.values()):
+                of_dtypes = [choice for choice in choices if _is_dtype(choice)]
+                if of_dtypes and any(_RARE.search(str(one.error)) for one in refused.values()):
                     return Unknown(reason)  # it takes dtypes that no world has
                 if wild.has_count(given):
                     return Unknown(reason)  # or as many as there are
                 wild.mark_free(given)
+                of_any_dtype = any(len(choice.left) > 1 for choice in of_dtypes)
                 raise self._usual(list(refused.values()), of_any_dtype, free)
             self._rule_out(choices, refused)
             if free is Free.DRAWN and not wild.has_sizes_of(given, made):
@@ -113,9 +114,11 @@ class Worlds(Fitting):
         return outcomes
 
     def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free) -> Exception:
-        """What torch says in most worlds; nothing of a dtype that may be one of several."""
-        of_sizes = [one for one in refused if not _DTYPE.search(str(one.error))] if of_any_dtype else []
-        refused = of_sizes or refused
+        """What torch says in most worlds: nothing of a dtype that may be one of several, but of one that is known, which
+        it refuses where the sizes fit.
+        """
+        chosen = [one for one in refused if bool(_DTYPE.search(str(one.error))) is not of_any_dtype]
+        refused = chosen or refused
         texts = [re.sub(r"\d+", "", str(one.error)) for one in refused]
         most = Counter(texts).most_common(1)[0][0]
         found = refused[texts.index(most)]

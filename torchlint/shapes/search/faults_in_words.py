@@ -243,7 +243,8 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail
         notes += _other_lines(calls[:1], span, notes)
     message, text = (re.sub(r"\d+", lambda n: "?" if n[0] in failure.examples else n[0], t) for t in (message, text))
-    help = "; ".join(filter(None, (_help(message, advice, text), failure.guessed and EXAMPLES)))
+    shown = failure.guessed and "?" in message + text
+    help = "; ".join(filter(None, (_help(message, advice, text), shown and EXAMPLES)))
     presumed = evidence.is_presumed(machine, failure, text, is_between_layers(failure, machine))
     told = tuple(Note(as_written(note.message), note.path, note.span) for note in notes)
     return Fault(kind, path, span, as_written(message), as_written(help), told, fix, presumed)
