@@ -114,8 +114,8 @@ class Worlds(Fitting):
         return outcomes
 
     def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free) -> Exception:
-        """What torch says in most worlds: nothing of a dtype that may be one of several, but of one that is known, which
-        it refuses where the sizes fit.
+        """What torch says in most worlds: nothing of a dtype that may be one of several; of one that is known, since
+        it is refused where the sizes fit.
         """
         chosen = [one for one in refused if bool(_DTYPE.search(str(one.error))) is not of_any_dtype]
         refused = chosen or refused

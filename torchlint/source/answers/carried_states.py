@@ -15,13 +15,14 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     FUNCTIONS,
     LOOPS,
+    Index,
     ancestors,
     enclosing_class,
     enclosing_function,
     last_word,
     within,
 )
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call, reaches
 from torchlint.source.training.grads import STOPS
@@ -116,8 +117,8 @@ def _keeps_a_graph(call: Value) -> bool:
 
 def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
     """The arguments of a call that hold what the same call returned in the round before."""
-    for argument in [*call.node.args, *(k.value for k in call.node.keywords)]:
-        for part in _parts(argument):
+    for given in [*call.node.args, *(k.value for k in call.node.keywords)]:
+        for part in _parts(given):
             if isinstance(part, ast.Name) and within(call.node, loop) and _comes_round(call, part, loop):
                 yield part
             elif isinstance(part, ast.Name) and (kept := _read_into(call, part)) is not None:
@@ -275,13 +276,40 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute, loop: ast.AST) -> bo
         and not _is_a_beginning(s, unparsed(part))
         and not (within(loop, function) and not within(s, loop))  # what is set around the loop does not come round
     ]
-    anew = [enclosing_function(s) for s in stores if enclosing_function(s) is not function]
+    others = [s for s in stores if enclosing_function(s) is not function]
+    handed = {id(s): sites for s in others if (sites := _handed_to_setter(index, s, owner, function)) is not None}
+    anew = [enclosing_function(s) for s in others if id(s) not in handed]
     return (
-        bool(mine)
+        bool(mine or handed)
         and all(_passes(call, s, set()) for s in mine)
+        and all(_hands_on(call, given, set()) for sites in handed.values() for given in sites)
+        and not any(_is_a_setting(test) for sites in handed.values() for g in sites for test, _ in tests_around(g))
         and not any(_is_a_setting(test) for s in mine for test, _ in tests_around(s))
         and (not anew or _runs_elsewhere(call.module, anew, owner, loop))
     )
+
+
+def _handed_to_setter(
+    index: Index, store: ast.Attribute, owner: ast.ClassDef, function: ast.AST
+) -> list[ast.expr] | None:
+    """What a method gives one that keeps it, `self.keep(h)` of `def keep(self, h): self.h = h`; None where the store is
+    another one, or others call that method.
+    """
+    setter, kept = enclosing_function(store), _assigned(store)
+    if not isinstance(setter, ast.FunctionDef) or enclosing_class(setter) is not owner or [*tests_around(store)]:
+        return None
+    names = [parameter.arg for parameter in setter.args.args]
+    if not isinstance(kept, ast.Name) or kept.id not in names[1:] or len(kept.at.bindings.get(kept.id, ())) != 1:
+        return None
+    place = names.index(kept.id) - 1
+    given: list[ast.expr] = []
+    for used in index.attributes(setter.name):
+        site = used.up
+        handed = argument(site, kept.id, place) if isinstance(site, ast.Call) and site.func is used else None
+        if enclosing_function(used) is not function or handed is None or unparsed(used.value) != "self":
+            return None
+        given.append(handed)
+    return given or None
 
 
 def _is_a_setting(test: ast.expr) -> bool:
