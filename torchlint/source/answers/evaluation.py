@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.graphless_models import leaves_no_graph
-from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out
+from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out, is_other_phase
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
@@ -239,9 +239,9 @@ class _Trace:
             return True
         if not event.no_grad:
             return False
-        if are_held_out(event, loops):
-            return True
         before = [act for act in self.before(event) if act.role == STEP]
+        if are_held_out(event, loops) or loops and any(is_other_phase(act.event, event) for act in before):
+            return True
         after = [
             act
             for act in self.acts

@@ -16,6 +16,7 @@ from torchlint.source.training.naming import word_of
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 _HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$|(^|_)(held|hold)_?out(_|$)")
+_TRAINING = re.compile(r"(^|_)(train|training|fit|fitting)(_|$)")
 # what is made of them
 _MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")
 
@@ -35,6 +36,25 @@ def are_held_out(event: Event, loops: list[ast.AST]) -> bool:
     ]
     words = (word for loop in over for word in _words(event.value.at(iterated(loop), ())))
     return any(EVALUATES.search(word) or _HELD_OUT.search(word) for word in words)
+
+
+def is_other_phase(step: Event, event: Event) -> bool:
+    """Does a step of training run in the other branch of a test that tells phases apart: `if phase == "fit":`?"""
+    other = {(id(test.node), truth) for test, truth in step.tests}
+    return any((id(test.node), not truth) in other and _asks_for_phase(test.node) for test, truth in event.tests)
+
+
+def _asks_for_phase(test: ast.expr) -> bool:
+    """`phase == "fit"`, `is_training`, `optimizer is None`; a number of rounds or a chance is another question."""
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        other = test.comparators[0]
+        if isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+            return isinstance(other, ast.Constant) and isinstance(other.value, str)
+        is_none = isinstance(other, ast.Constant) and other.value is None
+        return is_none and "optim" in word_of(test.left).lower()
+    return bool(_TRAINING.search(word_of(test).lower())) if isinstance(test, (ast.Name, ast.Attribute)) else False
 
 
 def _words(value: Value) -> Iterator[str]:
