@@ -41,6 +41,7 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
+_TAKES_OUT = frozenset("item float detach tolist data tensor Tensor FloatTensor numpy array".split())
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -314,7 +315,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for term, read in _terms(loss, set()):
         for cut in _with_graph_inside(term):
-            if last_word(getattr(cut[0].node, "func", cut[0].node)) in ("item", "float", "detach", "tolist", "data"):
+            if last_word(getattr(cut[0].node, "func", cut[0].node)) in _TAKES_OUT:
                 yield Cut(cut[0], cut[1], True, read)
                 return
     if _may_have_graph(loss):
@@ -340,13 +341,12 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[tuple[Valu
         seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
             for mine, other in ((node.left, node.right), (node.right, node.left)):
-                for inner in () if _carries_beside(origin, mine) else _certainly_cut(origin.at(_factor(mine), ())):
+                for inner in _cut_factors(origin, mine):
                     if _may_have_graph(origin.at(other, ())):
                         yield inner
                 yield from _terms(origin.at(mine, ()), seen, depth - 1)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            if not _carries_beside(origin, node.value):
-                yield from _certainly_cut(origin.at(_factor(node.value), ()))
+            yield from _cut_factors(origin, node.value)
 
 
 def _certainly_cut(term: Value) -> list[tuple[Value, Value | None]]:
@@ -375,32 +375,28 @@ def _may_have_graph(value: Value) -> bool:
     return behind.open or any(_may_carry(node) for node in behind.nodes.values())
 
 
-def _factor(node: ast.expr) -> ast.expr:
-    """`reg.item()` of `0.1 * reg.item()`."""
-    while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        node = (
-            node.right
-            if isinstance(node.left, (ast.Constant, ast.Attribute))
-            or isinstance(node.left, ast.Name)
-            and isinstance(node.right, ast.Call)
-            else node.left
-        )
-    return node
+def _cut_factors(origin: Value, product: ast.expr) -> Iterator[tuple[Value, Value | None]]:
+    """`reg.item()` of `0.1 * reg.item()`, not of `scale.detach() * mse(…)`: a coefficient is cut on purpose, beside a
+    factor that gradients go through.
+    """
+    factors = list(_factors(product))
+    for factor in factors:
+        others = [origin.at(other, ()) for other in factors if other is not factor]
+        if not any(
+            isinstance(value.node, (ast.Name, ast.Call, ast.BinOp, ast.UnaryOp))
+            and any(isinstance(o.node, (ast.Call, ast.BinOp)) for o in origins(value))
+            and _may_have_graph(value)
+            for value in others
+        ):
+            yield from _certainly_cut(origin.at(factor, ()))
 
 
-def _carries_beside(origin: Value, product: ast.expr) -> bool:
-    """`scale.detach() * mse(…)`: is a coefficient cut on purpose, beside a factor that gradients go through?"""
-    cut, factors, found = _factor(product), [product], []
-    while factors:
-        node = factors.pop()
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-            factors += (node.left, node.right)
-        elif node is not cut and isinstance(node, (ast.Name, ast.Call, ast.BinOp, ast.UnaryOp)):
-            found.append(origin.at(node, ()))
-    return any(
-        any(isinstance(o.node, (ast.Call, ast.BinOp)) for o in origins(value)) and _may_have_graph(value)
-        for value in found
-    )
+def _factors(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        yield from _factors(node.left)
+        yield from _factors(node.right)
+    else:
+        yield node
 
 
 @remembered(meanwhile=())
@@ -421,6 +417,8 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
         return
     if not isinstance(node, ast.Call) or depth == 0:
         return
+    if isinstance(node.func, ast.Name) and node.func.id in ("len", "range", "isinstance", "str"):
+        return  # which look at no number of it
     if any(
         c.name
         in (
