@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.facts import named
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, within
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
 from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
+_LEARNING = tuple(f"torch.nn.{name}" for name in ("Linear", "Conv", "Sequential", "GRU", "LSTM", "Transformer"))
+_FLAT = named("flat")
+_LOOKS = frozenset("detach item data grad shape size dtype device numel tolist".split())
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
 
 
@@ -30,35 +34,110 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     module = info.module
     called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
     bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
-    if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy", "Variable")
-        for body in bodies
-        for call in module.index.inside(body, ast.Call)
-    ):
+    if not any(_says_a_cut(module, body) for body in bodies) and not any(_cuts_within(part) for part in _parts(info)):
         return
-    if _may_freeze(info) or not any(_uses_of(info, name) == 1 for name in _called_on_self(module)):
+    if _may_freeze(info) or not (_own_parameters(info) or any(_uses_of(info, name) == 1 for name in _named(info))):
         return  # asked before the graphs, in which half of a model may lie
     uncut: set[int] = set()
     cuts: dict[int, Value] = {}
+    is_open = False
     for returned in (*forward.gives, *_filled_in(module, forward)):
         behind = graph(Value(module, returned))
-        if behind.open or any(_is_filled_elsewhere(node, forward) for node in behind.nodes.values()):
+        is_open |= behind.open or any(_is_filled_elsewhere(node, forward) for node in behind.nodes.values())
+        if is_open and not _own_parameters(info):
             return
         uncut |= {id(node.node) for node in behind.nodes.values()}
-        cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, info.node))
+        plain = [inner for cut in behind.cuts for inner in _plain_cuts(cut)]
+        cuts.update((id(cut.node), cut) for cut in plain if _is_in_a_module(info, cut))
     for cut in cuts.values():
-        if not _is_plain_cut(cut):
-            continue
         for node in _behind(cut):
-            name = _own_layer(info, node)
-            if (
-                name
-                and id(node.node) not in uncut
-                and _uses_of(info, name) == 1
-                and _runs_in_forward_only(module, node, forward)
-            ):
+            if id(node.node) in uncut:
+                continue
+            name = "" if is_open else _own_layer(info, node)
+            if name and _uses_of(info, name) == 1 and _runs_in_forward_only(module, node, forward):
                 yield cut, node.node, name
                 break
+            name = _own_parameters(info).get(id(node.node), "") if _is_made_anew(cut) else ""
+            if name and _is_lost_wherever_read(info, name, node):
+                yield cut, node.node, name
+                break
+
+
+def _says_a_cut(module: Module, body: ast.AST) -> bool:
+    """A cheap question before the others."""
+    return any(n.attr == "data" for n in module.index.inside(body, ast.Attribute)) or any(
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy", "Variable")
+        for call in module.index.inside(body, ast.Call)
+    )
+
+
+def _is_in_a_module(info: ClassInfo, cut: Value) -> bool:
+    """Does a cut stand in a class, or in the forward of another one, where a `detach` of its own is meant?"""
+    if within(cut.node, info.node):
+        return True
+    return getattr(enclosing_function(cut.node), "name", "") == "forward" and not (
+        isinstance(cut.node, ast.Call) and last_word(cut.node.func) == "detach"
+    )
+
+
+@remembered
+def _parts(info: ClassInfo) -> list[ClassInfo]:
+    """The module classes of the project of which a class keeps objects."""
+    stores = (one for stored in info.attributes.values() for one in stored if one.method is not None and one.target)
+    lines = {id(code): (store.module, code) for store in stores for code in [statement_of(store.target)]}
+    calls = [Value(module, call) for module, code in lines.values() for call in module.index.inside(code, ast.Call)]
+    return [c.owner for call in calls for c in callees(call) if c.kind == "class" and c.owner and c.owner.is_module]
+
+
+def _cuts_within(part: ClassInfo) -> bool:
+    forward = part.methods.get("forward")
+    return forward is not None and _says_a_cut(part.module, forward)
+
+
+@remembered
+def _named(info: ClassInfo) -> set[str]:
+    """The names of what a class may have layers under, as its file calls or reads them."""
+    return _called_on_self(info.module) | info.attributes.keys()
+
+
+@remembered
+def _own_parameters(info: ClassInfo) -> dict[int, str]:
+    """The parameters that a class makes for itself, by their constructors, with the names it gives them."""
+    found: dict[int, str] = {}
+    for name, stored in info.attributes.items():
+        value = getattr(statement_of(stored[0].target), "value", None) if stored[0].target is not None else None
+        if len(stored) == 1 and isinstance(value, ast.Call) and last_word(value.func) == "Parameter":
+            found[id(value)] = name
+    return found
+
+
+def _is_lost_wherever_read(info: ClassInfo, name: str, parameter: Value) -> bool:
+    """Is a parameter only looked at, or read by methods that give back and keep nothing that has its graph?"""
+    methods: dict[int, ast.FunctionDef] = {}
+    for read in info.module.index.attributes(name):
+        if isinstance(read.up, ast.Attribute) and read.up.attr in _LOOKS and not _is_changed_by(read.up):
+            continue
+        method = enclosing_function(read)
+        if not isinstance(read.ctx, ast.Load) and getattr(method, "name", "") == "__init__":
+            continue
+        if not isinstance(read.ctx, ast.Load) or method not in info.methods.values() or method.yields:
+            return False
+        methods[id(method)] = method
+    for method in methods.values():
+        for given in (*method.gives, *_filled_in(info.module, method)):
+            behind = graph(Value(info.module, given))
+            if behind.open or any(node.node is parameter.node for node in behind.nodes.values()):
+                return False
+    return bool(methods)
+
+
+def _is_changed_by(look: ast.Attribute) -> bool:
+    """`self.code.data.mul_(0.9)`, `self.code.data = mean`: learned by hand."""
+    while isinstance(look.up, (ast.Attribute, ast.Call, ast.Subscript)) and look.up is not None:
+        look = look.up
+        if isinstance(look, ast.Attribute) and look.attr.endswith("_"):
+            return True
+    return not isinstance(getattr(look, "ctx", ast.Load()), ast.Load)
 
 
 @remembered
@@ -195,6 +274,17 @@ def _is_called_once(module: Module, func: ast.expr) -> bool:
     return len(calls) == 1 and all(node in calls or isinstance(node.up, ast.Attribute) for node in used)
 
 
+def _plain_cuts(cut: Value, depth: int = 3) -> Iterator[Value]:
+    """A cut itself, or those behind `torch.round(x.data)`, through which no gradient would come either."""
+    if _is_plain_cut(cut):
+        yield cut
+    elif depth and isinstance(cut.node, ast.Call) and not cut.path and {c.name for c in callees(cut)} <= _FLAT:
+        is_method = all(c.kind == "method" for c in callees(cut))
+        inner = receiver(cut.node) if is_method else argument(cut.node, "input", 0)
+        for other in graph(cut.at(inner, ()), strict=True).cuts if inner is not None else ():
+            yield from _plain_cuts(other, depth - 1)
+
+
 def _is_plain_cut(cut: Value) -> bool:
     node = cut.node
     return (
@@ -223,36 +313,27 @@ def _own_layer(info: ClassInfo, node: Value) -> str:
     loaded.
     """
     func = getattr(node.node, "func", None)
-    if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
+    is_own = isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
+    if not is_own and not isinstance(func, (ast.Name, ast.Subscript)):
         return ""
     made = origins(node.at(func, ()))
     names = {c.name for o in made if isinstance(o.node, ast.Call) for c in callees(o)}
-    if (
-        not made
-        or not names
-        or not all(
-            n.startswith(
-                (
-                    "torch.nn.Linear",
-                    "torch.nn.Conv",
-                    "torch.nn.Sequential",
-                    "torch.nn.GRU",
-                    "torch.nn.LSTM",
-                    "torch.nn.Transformer",
-                )
-            )
-            for n in names
-        )
-    ):
+    if not made or not names or not all(name.startswith(_LEARNING) for name in names):
         return ""
     if requires_grad(node) is not True and "Sequential" not in "".join(names):
         return ""
-    if _may_freeze(info) or any(
-        word in func.attr.lower()
-        for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
-    ):
-        return ""
-    return func.attr
+    name = func.attr if is_own else _kept_as(info, made)
+    words = ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
+    return "" if _may_freeze(info) or any(word in name.lower() for word in words) else name
+
+
+def _kept_as(info: ClassInfo, made: list[Value]) -> str:
+    """`self.parts` of `self.parts = nn.ModuleList(nn.Linear(1, 4) for _ in range(3))`, of which one is called."""
+    for name, stored in info.attributes.items():
+        target = stored[0].target
+        if len(stored) == 1 and target is not None and all(within(o.node, statement_of(target)) for o in made):
+            return name if isinstance(target, ast.Attribute) else ""
+    return ""
 
 
 @remembered
