@@ -244,7 +244,7 @@ def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
         if not isinstance(func.value, (ast.Name, ast.Attribute)) or not _is_given_something(node):
             return False
         return of_objects and _may_hold(module, func) or func.attr in _functions_kept(module)
-    return of_objects
+    return True  # `LOSSES[name](x, y)`, `getattr(F, name)(x)`
 
 
 @remembered

@@ -15,7 +15,7 @@ from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.records import entry, field, given_to
+from torchlint.source.flow.records import entry, field, field_default, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
@@ -127,6 +127,8 @@ class CallTracer:
                 and (given := given_to(callee.name, value, callee.made, value.path[0], value.module)) is not None
             ):
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
+            elif callee.name == "dataclasses.field" and (default := field_default(call)) is not None:
+                yield from self.trace(value.at(default, value.path), depth)
             elif callee.name == "builtins.dict" and value.path and (given := entry(value)) is not None:
                 yield from self.trace(given, depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
@@ -285,7 +287,7 @@ class CallTracer:
                         static = is_static(method.node)
                         me = None if static else instance or call.at(func.value, ())
                         yield Callee("function", module=method.module, function=method.node, owner=owner, instance=me)
-                    elif owner.attribute(func.attr):
+                    elif owner.attribute(func.attr) or field(owner, instance, func.attr) is not None:
                         found = True
                         yield from self._called_values(call.at(func, ()), call, depth)
                 if not found and func.attr == "forward":  # of a layer of torch, as if it were called itself
@@ -364,10 +366,18 @@ class CallTracer:
                         yield callee
                 elif maker.name == "dataclasses.field":
                     for keyword in made.node.keywords:
-                        if keyword.arg == "default_factory" and (name := external_name(made.at(keyword.value, ()))):
-                            yield Callee("instance", name + "()", made=made)
+                        if keyword.arg == "default_factory":
+                            yield from self._made_by_factory(made.at(keyword.value, ()), made, depth)
                 elif not made.path:
                     yield Callee("instance", maker.name + "()", made=made)
+
+    def _made_by_factory(self, factory: Value, made: Value, depth: int) -> Iterator[Callee]:
+        if name := external_name(factory):
+            yield Callee("instance", name + "()", made=made)
+            return
+        for origin in self.trace(factory, depth + 1):
+            if isinstance(origin.node, ast.ClassDef) and not origin.path:
+                yield from _object_callees(class_info(origin.module, origin.node), made)
 
     def _super_method(self, call: Value, name: str) -> Iterator[Callee]:
         node = call.node

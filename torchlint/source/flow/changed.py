@@ -206,8 +206,20 @@ def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
         instance.node, ast.Call
     ):
         call = instance.node
-        return bool(call.args) or any(k.arg in (name, None) for k in call.keywords)
+        if any(k.arg in (name, None) for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
+            return True
+        return bool(call.args) and not _comes_behind(entries[0].target.up, len(call.args))
     return False
+
+
+def _comes_behind(field: ast.AnnAssign, given: int) -> bool:
+    """Is a field of a dataclass without bases certainly none of the first so many?"""
+    owner = field.up
+    if not isinstance(owner, ast.ClassDef) or owner.bases:
+        return False
+    before = owner.body[: owner.body.index(field)] if field in owner.body else []
+    fields = [s for s in before if isinstance(s, ast.AnnAssign) and not isinstance(s.value, ast.Call)]
+    return sum("ClassVar" not in ast.dump(s.annotation) for s in fields) >= given
 
 
 def names_of(made: Value) -> set[str]:
