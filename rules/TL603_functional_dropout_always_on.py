@@ -112,6 +112,7 @@ import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
 from torchlint.source.answers.always_on import is_always_on, is_off_as_seen, own_name, rates_of_callers, says_mode
+from torchlint.source.training.keyword_values import written_option
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
@@ -162,8 +163,12 @@ def dropout(call: Call):
 @on_call("torch.nn.functional.scaled_dot_product_attention", needs="dropout_p")
 def attention(call: Call):
     p = call.argument("dropout_p", 4)
+    if p is None:
+        p = written_option(call.value, "dropout_p")
+    elif call.has_stars:
+        return
     yield from told_by_callers(call, p)
-    if p is not None and not call.has_stars and call.number("dropout_p", 4) != 0 and is_always_on(call.value, p):
+    if p is not None and call.number("dropout_p", 4) != 0 and is_always_on(call.value, p):
         text = call.source(p)
         fix = call.fix(
             "none in eval mode", call.replace(p, f"{text} if self.training else 0.0"), applicability="unsafe"
@@ -171,7 +176,9 @@ def attention(call: Call):
         yield call.finding(
             f"the dropout of `{call.word()}` is on in eval mode too",
             help=f"pass `dropout_p={text} if self.training else 0.0`",
-            fix=fix if is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
+            fix=fix
+            if not call.has_stars and is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name))
+            else None,
             severity="info" if drops_nothing(call, p) else "warning",
         )
 

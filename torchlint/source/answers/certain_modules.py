@@ -34,7 +34,8 @@ def is_certainly_a_module(value: Value) -> bool:
         origin.node is not None
         and origin.path != ("applied",)  # what the last layer of a Sequential gives
         and (
-            _is_listed(origin)
+            is_module(origin)  # one of several
+            or _is_listed(origin)
             or layers_indexed(origin)
             or _is_pretrained(origin)
             or _is_element(value, origin)
@@ -150,6 +151,8 @@ def _is_listed(origin: Value) -> bool:
     ):
         listed = listed.value if isinstance(listed, ast.Subscript) else listed.args[0]
     if isinstance(listed, ast.Call) and isinstance(listed.func, ast.Attribute) and listed.func.attr in _LISTING:
+        return True
+    if listed is not origin.node and _is_inside(origin.at(listed, ())):
         return True
     return (listed is not origin.node or bool(origin.path)) and any(
         isinstance(o.node, ast.Call) and not o.path and _makes_a_list(o) for o in origins(origin.at(listed, ()))

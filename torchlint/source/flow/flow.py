@@ -21,6 +21,7 @@ from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.names import imported_name
+from torchlint.source.flow.operands import followed
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
 from torchlint.source.flow.signatures import (
@@ -250,20 +251,9 @@ class _Tracer(CallTracer):
             yield from self.trace(value.at(node.value, value.path[1:]), depth)
         elif isinstance(node, ast.Subscript):
             yield from self._subscript(value, node, depth)
-        elif (
-            isinstance(node, ast.BinOp)
-            and isinstance(node.op, ast.Mult)
-            and isinstance(node.left, ast.List)
-            and value.path
-        ):
-            yield from self.trace(value.at(node.left), depth)
-        elif (
-            isinstance(node, ast.BinOp)
-            and "scaling" in self.through
-            and isinstance(node.op, (ast.Mult, ast.Div))
-            and _is_number(node.right)
-        ):
-            yield from self.trace(value.at(node.left), depth)
+        elif isinstance(node, ast.BinOp) and (parts := followed(node, value.path, "scaling" in self.through)):
+            for part in parts:
+                yield from self.trace(value.at(part), depth)
         else:
             yield value
 
@@ -593,7 +583,3 @@ class _Tracer(CallTracer):
 @cache
 def and_objects(through: frozenset[str]) -> frozenset[str]:
     return SAME_OBJECT | through
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))

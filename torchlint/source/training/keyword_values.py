@@ -176,6 +176,20 @@ def _field(record: Value, name: str) -> list[Value]:
     return [value for one in given if one is not None for value in origins(one)]
 
 
+def written_option(call: Value, name: str) -> ast.expr | None:
+    """What stands under a key of the one display that a call is given as `**options`, in the same function."""
+    for keyword in call.node.keywords:
+        options = call.at(keyword.value, ())
+        made = origins(options) if keyword.arg is None else []
+        if len(made) != 1 or not isinstance(made[0].node, ast.Dict) or made[0].path or changes_in(options).about(name):
+            continue
+        table = made[0].node
+        if made[0].module is call.module and enclosing_function(table) is enclosing_function(call.node):
+            found = [v for key, v in zip(table.keys, table.values) if key is not None and constant_key(key) == name]
+            return found[0] if len(found) == 1 and None not in table.keys else None
+    return None
+
+
 def _displayed(made: Value, name: str) -> list[Value]:
     """What stands under a key in `{**defaults, "name": value}`: the last one counts."""
     for key, value in reversed([*zip(made.node.keys, made.node.values)]):
