@@ -111,7 +111,7 @@ How it is found: `torchlint/source/answers/batches.py`, and for attention `atten
 import ast
 
 from torchlint import Call, on_call
-from torchlint.source.answers.attention_axes import contracted_elsewhere, pooled_elsewhere
+from torchlint.source.answers.attention_axes import summed_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
@@ -215,15 +215,11 @@ def layer_of_attention(call: Call):
 
 
 def elsewhere(call: Call, at: Call, scores, axis):
-    if not isinstance(axis, int):
-        return
-    last, other = "pass `dim=-1`", "pass the dimension over which they are summed up"
-    for find, sums, do in ((contracted_elsewhere, "the last one", last), (pooled_elsewhere, "another one", other)):
-        product = find(call.module, call.node, scores, axis)
-        if product is not None:
-            yield at.finding(
-                f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {sums}",
-                help=do,
-                notes=[call.note(product, "the weights are used here")],
-            )
-            return
+    found = summed_elsewhere(call.module, call.node, scores, axis) if isinstance(axis, int) else None
+    if found is not None:
+        product, over, help = found
+        yield at.finding(
+            f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {over}",
+            help=help,
+            notes=[call.note(product, "the weights are used here")],
+        )

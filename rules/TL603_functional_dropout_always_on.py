@@ -112,7 +112,6 @@ import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
 from torchlint.source.answers.always_on import is_always_on, is_off_as_seen, own_name, rates_of_callers, says_mode
-from torchlint.source.training.keyword_values import written_option
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
@@ -162,11 +161,7 @@ def dropout(call: Call):
 
 @on_call("torch.nn.functional.scaled_dot_product_attention", needs="dropout_p")
 def attention(call: Call):
-    p = call.argument("dropout_p", 4)
-    if p is None:
-        p = written_option(call.value, "dropout_p")
-    elif call.has_stars:
-        return
+    p = call.argument_or_option("dropout_p", 4)
     yield from told_by_callers(call, p)
     if p is not None and call.number("dropout_p", 4) != 0 and is_always_on(call.value, p):
         text = call.source(p)

@@ -27,7 +27,18 @@ _TURNS = frozenset("transpose permute t T mT swapaxes swapdims einsum sum rearra
 _MAX_PARTS = 8  # sums, scalings and masks between a product and its softmax
 
 
-def contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
+def summed_elsewhere(
+    module: Module, softmax: ast.Call, scores: ast.expr, axis: int
+) -> tuple[ast.expr, str, str] | None:
+    """What sums over another axis of weights than they were normalised over, which that is, and what to do."""
+    if (product := _contracted_elsewhere(module, softmax, scores, axis)) is not None:
+        return product, "the last one", "pass `dim=-1`"
+    if (pooling := _pooled_elsewhere(module, softmax, scores, axis)) is not None:
+        return pooling, "another one", "pass the dimension over which they are summed up"
+    return None
+
+
+def _contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
     """The product `softmax(q @ k.T) @ v` that sums over the last axis of weights which were normalised over `axis`."""
     if axis == -1:
         return None
@@ -41,7 +52,7 @@ def contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, ax
     return None
 
 
-def pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
+def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
     """What sums over another axis of weights than the one they were normalised over, which all that it is given share:
     `einsum("nl,nld->nd", weights, words)` of a softmax over 0, `(weights.unsqueeze(-1) * words).sum(1)` of weights that
     were computed of the same words.

@@ -31,7 +31,7 @@ from torchlint.source.text.spelling import argument, joined, receiver
 from torchlint.source.training import datasets, default_devices, devices, dtypes
 from torchlint.source.training.asked_for import defaults_of, is_off_by_default
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values
+from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values, written_option
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.probabilities import is_probability
 from torchlint.source.training.ranks import rank
@@ -369,6 +369,11 @@ class Call(Place):
                 return argument(self.node, name) or self.receiver
             position -= 1
         return argument(joined(bound_by(self.value) or (), self.node), name, position)
+
+    def argument_or_option(self, name: str, position: int | None = None) -> ast.expr | None:
+        """An argument as it is written, also in the display of the same function that is given as `**options`."""
+        given = self.argument(name, position)
+        return written_option(self.value, name) if given is None and isinstance(self.node, ast.Call) else given
 
     def number(self, name: str, position: int | None = None) -> int | float | None:
         """The number that an argument is, if it is plain, also in `**options`."""
