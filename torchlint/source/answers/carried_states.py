@@ -25,7 +25,7 @@ from torchlint.source.text.index import (
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call, reaches
-from torchlint.source.training.grads import STOPS
+from torchlint.source.training.grads import STOPS, requires_grad
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
 from torchlint.source.training.regions import tests_around
 
@@ -49,9 +49,13 @@ def carried_states(module: Module, loop: ast.AST) -> Iterator[Carried]:
         if act.role != BACKWARD or any(isinstance(inner, LOOPS) for inner in act.event.loops) or act.leaves_loop:
             continue
         behind = {key: node for value in backpropagated(act) for key, node in graph(value).nodes.items()}
-        for node in [*behind.values(), *_calls_around(behind.values(), loop)]:
-            if isinstance(node.node, ast.Call) and not isinstance(node.node.func, ast.Call) and _keeps_a_graph(node):
-                state = next((s for s in _states(node, loop) if s is not None), None)
+        around = _calls_around(behind.values(), loop)
+        for node in [*behind.values(), *around]:
+            if not isinstance(node.node, ast.Call) or isinstance(node.node.func, ast.Call):
+                continue
+            keeps = _keeps_a_graph(node)
+            if keeps or node in around:
+                state = next((s for s in _states(node, loop) if keeps or _hands_back_a_graph(node, s)), None)
                 if state is not None and not _cuts_inside(node):
                     yield Carried(state, node, act.event.value)
                     break
@@ -113,6 +117,16 @@ def _has_a_cut(module: Module, owner: ast.ClassDef) -> bool:
 def _keeps_a_graph(call: Value) -> bool:
     word = last_word(call.node.func).lower()
     return is_model_call(call) or any(part in word for part in _RECURRENT)
+
+
+def _hands_back_a_graph(call: Value, state: ast.expr) -> bool:
+    """`pred, h = advance(x, h)` of a helper: is what it gives back as the state certainly part of a graph?"""
+    statement = call.node.up
+    targets = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    parts = targets.elts if isinstance(targets, ast.Tuple) else [targets]
+    places = [place for place, part in enumerate(parts) if part is not None and unparsed(part) == unparsed(state)]
+    path = () if targets in parts else tuple(places)
+    return len(places) == 1 and requires_grad(call.at(call.node, path)) is True
 
 
 def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
