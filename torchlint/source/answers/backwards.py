@@ -12,6 +12,7 @@ from torchlint.source.answers.certain_modules import is_a_weight
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.answers.just_put import put_there
 from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
@@ -101,25 +102,30 @@ def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:
     loss = loss_of(module, call)
     if not around or not isinstance(around[0], ast.For) or loss is None or _is_retained(call) or _leaves(call):
         return None
-    if not (
-        isinstance(loss.node, ast.Name)
-        and isinstance(around[0].target, ast.Name)
-        and loss.node.id == around[0].target.id
-    ):
-        return None
-    for origin in origins(Value(module, around[0].iter)):
+    for elements in _listed_for(module, loss.node, around[0]):
         before: dict[tuple, Value] = {}
-        for element in (
-            getattr(origin.node, "elts", ())
-            if isinstance(origin.node, (ast.Tuple, ast.List)) and not origin.path
-            else ()
-        ):
-            mine = _savers_of(origin.at(element, ()), frozen) if not isinstance(element, ast.Starred) else {}
+        for element in elements:
+            mine = _savers_of(element, frozen)
             shared = next((node for key, node in mine.items() if key in before and node.module is module), None)
             if shared is not None:
                 return Again(call, call, shared)
             before |= mine
     return None
+
+
+def _listed_for(module: Module, loss: ast.expr, loop: ast.For) -> Iterator[list[Value]]:
+    """What a loop gives a name one after the other: of lists, of the values and items of dicts."""
+    table, target = loop.iter, loop.target
+    word = last_word(table.func) if isinstance(table, ast.Call) and not table.args else ""
+    if word in ("values", "items") and isinstance(table.func, ast.Attribute):
+        target = target.elts[-1] if word == "items" and isinstance(target, ast.Tuple) else target
+        table = table.func.value
+    if isinstance(loss, ast.Name) and isinstance(target, ast.Name) and loss.id == target.id:
+        for made in origins(Value(module, table)):
+            if word and isinstance(made.node, ast.Dict) and not is_changed(made) and not made.path:
+                yield [made.at(value, ()) for key, value in zip(made.node.keys, made.node.values) if key is not None]
+            elif not word and isinstance(made.node, (ast.Tuple, ast.List)) and not made.path:
+                yield [made.at(each, ()) for each in made.node.elts if not isinstance(each, ast.Starred)]
 
 
 def _savers(module: Module, call: ast.Call, frozen: bool) -> dict[tuple, Value]:
