@@ -13,7 +13,7 @@ from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.libraries import plain_yaml
 from torchlint.shapes.search.check import dry_run
 
-HEAD = "import json, os, argparse\nimport torch\nimport yaml\nfrom torch import nn\nfrom omegaconf import OmegaConf\n"
+HEAD = "import json, os, argparse, tempfile\nfrom pathlib import Path\nimport torch\nimport yaml\nfrom torch import nn\nfrom omegaconf import OmegaConf\n"
 YAML = (
     "model:\n  width: 8   # of the first layer\n  sizes: [4, 6]\n  layers:\n    - kind: linear\n      out: 3\nlr: 0.1\n"
 )
@@ -45,6 +45,20 @@ def found(tmp_path, program: str, files: dict[str, str], script: str = "train.py
             "c = yaml.safe_load(open(p.parse_args().config))",
             {"c.yaml": YAML},
         ),
+        ("c = json.loads(Path('a.json').read_text(encoding='utf-8'))", {"a.json": JSON}),
+        ("c = json.loads((Path(__file__).resolve().parent / 'conf' / 'a.json').read_text())", {"conf/a.json": JSON}),
+        ("with Path('conf', 'a.yaml').open() as f:\n    c = yaml.safe_load(f)", {"conf/a.yaml": YAML}),
+        (
+            "with open(Path('conf').joinpath('a.txt').with_suffix('.yaml')) as f:\n    c = yaml.safe_load(f)",
+            {"conf/a.yaml": YAML},
+        ),
+        ("c = yaml.safe_load(open(os.path.join(Path(__file__).parent, 'a.yaml')))", {"a.yaml": YAML}),
+        ('c = yaml.safe_load(open(f\'{Path("conf") / "a"}.yaml\'))', {"conf/a.yaml": YAML}),
+        (
+            "p = argparse.ArgumentParser()\np.add_argument('--config', type=Path, default='c.yaml')\n"
+            "c = yaml.safe_load(p.parse_args().config.read_text())",
+            {"c.yaml": YAML},
+        ),
     ],
 )
 def test_what_a_file_says_is_known(tmp_path, read, files):
@@ -54,6 +68,40 @@ def test_what_a_file_says_is_known(tmp_path, read, files):
     assert found(tmp_path, right + "net(x) + torch.zeros(c['model']['sizes'])", files) == [
         "net(x) + torch.zeros(c['model']['sizes'])"
     ]
+
+
+def test_what_is_saved_at_a_path_is_loaded_there(tmp_path):
+    program = (
+        "folder = Path(tempfile.mkdtemp())\ntorch.save(nn.Linear(3, 2).state_dict(), folder / 'a.pt')\n"
+        "net = nn.Linear({}, 2)\nnet.load_state_dict(torch.load(str(folder / 'a.pt')))"
+    )
+    assert found(tmp_path, program.format(3), {}) == []
+    assert found(tmp_path, program.format(4), {}) == ["net.load_state_dict(torch.load(str(folder / 'a.pt')))"]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        "Path('runs/a.pt').suffix == '.pt'",
+        "isinstance(Path('a'), Path) and not isinstance(Path('a'), str)",
+        "Path('runs') / 'a' == Path('runs/a')",
+        "(Path('runs') / 'a.pt').stem == 'a'",
+        "str('runs' / Path('a.pt')) == 'runs/a.pt'",
+    ],
+)
+def test_what_a_path_says_is_known(tmp_path, known):
+    program = "for n in range(2):\n    if {}:\n        nn.Linear(8, 2)(torch.zeros(2, 9))"
+    assert found(tmp_path, program.format(known), {}) == ["nn.Linear(8, 2)(torch.zeros(2, 9))"]
+    assert found(tmp_path, program.format(f"not ({known})"), {}) == []
+
+
+def test_nobody_knows_what_is_on_the_disk(tmp_path):
+    program = (
+        "for file in sorted(Path('data').glob('*.txt')):\n    for line in file.read_text().split():\n        print(line)\n"
+        "root = Path.home() / 'data'\nif not root.exists():\n    raise SystemExit\nroot.nothing_known(3).x\n"
+        "n = len(list(root.iterdir()))\nPath('a').write_text('b')\ntorch.zeros(n)[3]"
+    )
+    assert found(tmp_path, program, {}) == []
 
 
 def test_settings_are_read_by_attribute(tmp_path):

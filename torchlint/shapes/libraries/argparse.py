@@ -8,6 +8,7 @@ from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.language.functions import closure_of
 from torchlint.shapes.libraries.given_arguments import ParserArgument, given_by
+from torchlint.shapes.libraries.paths import FilePath
 
 _COMMAND = "a command of several"
 
@@ -186,8 +187,10 @@ def _typed(text: str, kind: Any) -> Any:
             return text
     if kind in (None, str):
         return text
+    if isinstance(kind, Special) and kind.__dict__.get("kind") is FilePath:
+        return FilePath(text)
     if closure_of(kind) is None:
-        return Unknown("an argument of another type")  # `type=Path`
+        return Unknown("an argument of another type")
     try:
         return machines[-1].call(kind, [text], {})
     except Exception:  # whoever starts the program gives something else

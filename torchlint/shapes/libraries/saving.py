@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.libraries.path_texts import path_text
 
 DEPTH = 6  # of dicts and lists within each other
 KEPT = 50  # files
@@ -59,6 +60,7 @@ def _own_classes(machine, value: Any, depth: int) -> Iterator[str]:
 
 def _key(where: Any) -> Any:
     """A path by its text; one that is not known is at least the same as itself."""
+    where = path_text(where)
     return where if type(where) is str else id(where)
 
 

@@ -10,6 +10,7 @@ from torchlint.project import SETTINGS_KINDS
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown
 from torchlint.shapes.libraries import plain_yaml, temporary
+from torchlint.shapes.libraries.path_texts import path_text
 
 _DEPTH = 20
 _LINES = 1000
@@ -104,6 +105,7 @@ def text_at(machine, path: Any) -> str | None:
     """The text of a configuration file of the project that a literal path means, wherever the program is started;
     None if there is none, or there are several.
     """
+    path = path_text(path)
     script = machine.script or (machine.place[0] if machine.place is not None else None)
     if type(path) is not str or len(path) > 400 or not path.endswith(SETTINGS_KINDS) or script is None or "\0" in path:
         return None

@@ -29,6 +29,8 @@ from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
+from torchlint.shapes.libraries.path_texts import path_text
+from torchlint.shapes.libraries.paths import PATHS
 from torchlint.shapes.libraries.plain_functions import PLAIN
 from torchlint.shapes.libraries.processes import PROCESSES
 from torchlint.shapes.libraries.randomness import RANDOM
@@ -357,14 +359,17 @@ def _singledispatch(machine, function):
 
 
 def _dirname(machine, path):
+    path = path_text(path)
     return path.rpartition("/")[0] if type(path) is str else Unknown("a path")
 
 
 def _absolute(machine, path):
+    path = path_text(path)
     return path if type(path) is str and path.startswith("/") and ".." not in path else Unknown("a path")
 
 
 def _join(machine, *parts):
+    parts = tuple(map(path_text, parts))
     if any(type(p) is not str for p in parts):
         return Unknown("a path")
     machine.budget.length(sum(map(len, parts)))
@@ -372,6 +377,7 @@ def _join(machine, *parts):
 
 
 def _basename(machine, path):
+    path = path_text(path)
     return path.rpartition("/")[2] if isinstance(path, str) else Unknown("a path")
 
 
@@ -471,6 +477,7 @@ FOUND: dict[str, Any] = {
     **REGEXES,
     **PROCESSES,
     **PLAIN,
+    **PATHS,
     **IMPORTING,
     **DATACLASSES,
     **TEMPORARY,

@@ -6,6 +6,7 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, machines
+from torchlint.shapes.libraries.path_texts import path_text
 
 
 class Folder(StandIn):
@@ -22,7 +23,7 @@ class Folder(StandIn):
         return False
 
     def cleanup(self):
-        _remove(machines[-1], self.name)
+        remove(machines[-1], self.name)
 
 
 def _folder(machine, *args, **kwargs) -> Folder:
@@ -35,10 +36,11 @@ def _new_path(machine, *args, **kwargs) -> str:
     return path
 
 
-def _exists(machine, path: Any = None) -> Any:
+def exists(machine, path: Any = None) -> Any:
     """A file that was saved is there; in a folder of the program's own none is that torch did not save. Of others
     nobody knows.
     """
+    path = path_text(path)
     if type(path) is not str:
         return Unknown("what is on the disk")
     is_own = path.endswith(_OF_TORCH) and any(path.startswith(f"{folder}/") for folder in machine.folders)
@@ -47,20 +49,22 @@ def _exists(machine, path: Any = None) -> Any:
 
 def written(machine, values: Any) -> None:
     """Code that nobody knows gets these: it may write a file into a folder that is named among them."""
-    for value in values if machine.folders else ():
+    for value in map(path_text, values) if machine.folders else ():
         if type(value) is str:
             machine.folders -= {folder for folder in machine.folders if value.startswith(folder)}
 
 
-def _move(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
+def move(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
     """A file has another name from now on."""
     _copy(machine, old, new)
+    old, new = path_text(old), path_text(new)
     if old != new:
         machine.saved.pop(old if type(old) is str else None, None)
 
 
 def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
     """What is saved at a path is saved at another one, too; where nobody knows what it is, nobody knows it there."""
+    old, new = path_text(old), path_text(new)
     if type(new) is str:
         machine.saved.pop(new, None)
         if type(old) is str and old in machine.saved:
@@ -70,8 +74,9 @@ def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
     return new
 
 
-def _remove(machine, path: Any = None, *args, **kwargs) -> None:
+def remove(machine, path: Any = None, *args, **kwargs) -> None:
     """A file is gone, or all in a folder; of a path that nobody knows, it may be any."""
+    path = path_text(path)
     for saved in list(machine.saved):
         if type(path) is not str or type(saved) is str and (saved == path or saved.startswith(f"{path}/")):
             del machine.saved[saved]
@@ -82,11 +87,11 @@ TEMPORARY = {
     "tempfile.TemporaryDirectory": Special("TemporaryDirectory", _folder),
     "tempfile.mkdtemp": Special("mkdtemp", _new_path),
     "tempfile.gettempdir": Special("gettempdir", lambda machine: "/tmp"),
-    "os.path.exists": Special("exists", _exists),
-    "os.path.isfile": Special("isfile", _exists),
-    **{name: Special(name.rpartition(".")[2], _remove) for name in ("os.remove", "os.unlink", "shutil.rmtree")},
+    "os.path.exists": Special("exists", exists),
+    "os.path.isfile": Special("isfile", exists),
+    **{name: Special(name.rpartition(".")[2], remove) for name in ("os.remove", "os.unlink", "shutil.rmtree")},
     **{
-        name: Special(name.rpartition(".")[2], _move)
+        name: Special(name.rpartition(".")[2], move)
         for name in ("os.replace", "os.rename", "os.renames", "shutil.move")
     },
     **{name: Special(name.rpartition(".")[2], _copy) for name in ("shutil.copy", "shutil.copy2", "shutil.copyfile")},

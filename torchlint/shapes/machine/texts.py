@@ -13,6 +13,7 @@ from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Exhausted, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.libraries.path_texts import PathText
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -104,6 +105,8 @@ class Texts:
             return str(value)
         if kind in (list, tuple) and len(value) < 64 and all(type(v) in PLAIN or type(v) is str for v in value):
             return str(value)
+        if isinstance(value, PathText):
+            return value.text
         if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
             return self.foreign(repr, (value,), {})
         return Unknown(f"the text of a {kind.__name__}")
