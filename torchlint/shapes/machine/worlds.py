@@ -20,6 +20,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
+from torchlint.shapes.machine import any_numbers
 from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, examples_in
 from torchlint.shapes.tensors import as_many, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -201,6 +202,8 @@ class Worlds(Fitting):
                     return machine.call(machine.get(given[0], name), list(given[1]), dict(given[2]))
 
                 given = [owner, args, kwargs]
+                if (numbered := any_numbers.marked(given)) is not None:
+                    return machine.with_numbers(run, numbered, name, owner.reason)
                 if name in ("view", "reshape"):
                     return machine.viewed(run, given, wild.left_to_torch(args), owner.reason)
                 return machine.in_worlds(run, given, owner.reason)
@@ -235,6 +238,16 @@ class Worlds(Fitting):
             return made
         return self.in_worlds(lambda given: run([(given * len(parts), *rest), kwargs]), [parts[0]], reason)
 
+    def with_numbers(self, run: Run, numbered: Any, name: str, reason: str) -> Any:
+        """What a function of torch makes of numbers that nobody knows, beside what may be known in part."""
+        if wild.choices_in(numbered)[0]:
+            return self.in_worlds(lambda given: any_numbers.agreed(run, given, name, reason), numbered, reason)
+        try:
+            with self._unheard():
+                return any_numbers.agreed(run, numbered, name, reason)
+        except UnknownUsed:
+            return Unknown(reason)
+
     def viewed(self, run: Run, given: Any, dimension: int | None, reason: str) -> Any:
         """A view of something whose sizes are open. Where these were made to fit it, they were made to fit just so: it
         says nothing of the `dimension` that is left to torch.
@@ -257,6 +270,11 @@ class Worlds(Fitting):
     def in_part(self, function: Callable, args: tuple, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """A call of torch of whose arguments only a part is known."""
         _, blind = wild.choices_in([args, kwargs])
+        if blind is not None and (numbered := any_numbers.marked([args, kwargs])) is not None:
+            name = getattr(function, "__name__", "")
+            made = self.with_numbers(lambda given: self.foreign(function, *given), numbered, name, blind.reason)
+            if type(made) is not Unknown or wild.known_of(made) is not None:
+                return made
         if blind is not None:
             several = args and type(args[0]) in (list, tuple)
             if function in _JOINS and several and any(item is REST for item in args[0]):

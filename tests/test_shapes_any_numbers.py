@@ -1,0 +1,70 @@
+"""A number that nobody knows, among the arguments of torch's functions: the shape of what is made may be known."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.dry import failing_lines
+
+HEAD = (
+    "import random\nimport torch.nn.functional as F\nx, y = torch.zeros(4, 6), torch.zeros(8, 6)\n"
+    "k, u = int(torch.randint(1, 4, (1,))), random.uniform(0, 1)\nmask = torch.zeros(4, 6, dtype=torch.bool)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "torch.roll(x, k, dims=-1)",
+        "x.roll((k, random.randrange(3)), (0, 1))",
+        "torch.clamp(x, max=u)",
+        "x.masked_fill(mask, u)",
+        "F.dropout(x, u)",
+        "torch.full((4, 6), u)",
+        "x.new_full((4, 6), k)",
+        "torch.empty(4, 6).fill_(u)",
+        "torch.zeros(4, 6).mul_(u)",
+        "torch.zeros(4, 6).add_(x, alpha=u)",
+        "F.leaky_relu(x, u)",
+        "torch.lerp(x, x, u)",
+        "torch.triu(x, k)",
+        "torch.normal(0.0, u, (4, 6))",
+        "x.view(4, 6, 1).select(2, k - 1)",
+        "torch.zeros(4, 6, 9).kthvalue(k, dim=2).values",
+        "torch.zeros(4, 6, 9).quantile(u, dim=2)",
+        "torch.zeros(9, 4, 6)[k:k + 1].roll(k, 1)[0]",
+        "torch.roll(x[mask.any(1)], k, 1).sum(0).expand(4, 6)",
+    ],
+)
+def test_the_number_does_not_matter(tmp_path, made):
+    assert failing_lines(tmp_path, f"{HEAD}z = {made}\nz + y") == ["z + y"]
+    assert failing_lines(tmp_path, f"{HEAD}z = {made}\nz + x") == []
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "x.unsqueeze(k)[0]",
+        "x.repeat_interleave(k, 0)",
+        "torch.rot90(x, k)",
+        "F.pad(x, (0, 0, 0, k))",
+        "torch.zeros(8, 6).chunk(k)[0]",
+        "torch.zeros(4, 4, 6).sum(k - 1)",
+        "torch.zeros(4, 1, 1, 6).squeeze(k)",
+        "x.flip(k)[: int(u * 9)]",
+    ],
+)
+def test_the_number_matters(tmp_path, made):
+    assert failing_lines(tmp_path, f"{HEAD}z = {made}\nz + y") == []
+
+
+def test_the_numbers_that_are_tried_are_not_those_of_the_program(tmp_path):
+    program = (
+        f"{HEAD}labels = torch.full((4,), k)\nF.cross_entropy(torch.zeros(4, 1), labels)\n"
+        "F.embedding(torch.zeros(4, dtype=torch.long).fill_(k), torch.zeros(1, 3))\n"
+        "x.kthvalue(random.randint(7, 9) % 7 + 1, dim=1)\nF.dropout(x, random.randint(2, 3) - 2)\n"
+        "row = torch.arange(6).view(2, 3).select(0, k - 1)\nF.embedding(row, torch.zeros(4, 3))"
+    )
+    assert failing_lines(tmp_path, program) == []
