@@ -45,6 +45,7 @@ class StandIn:
     """
 
     takes_unknown: frozenset[str] = frozenset()
+    as_text: str | None = None  # what `str` makes of it, if that is known
 
 
 def maker(kind: type[StandIn]) -> Special:

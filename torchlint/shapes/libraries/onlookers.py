@@ -61,7 +61,7 @@ _WHOLE_NUMBERS = {
 _UNKNOWN = {
     "pickle": "dumps",
     "pprint": "pformat",
-    "time": "asctime ctime gmtime localtime mktime strftime",
+    "time": "asctime ctime gmtime localtime mktime",
     "os": "cpu_count getcwd getlogin listdir scandir stat",
     "glob": "glob iglob",
     "sklearn.metrics": "classification_report confusion_matrix det_curve pairwise_distances precision_recall_curve"

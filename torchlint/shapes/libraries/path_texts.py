@@ -10,9 +10,9 @@ LONGEST = 4096  # letters of one path
 class PathText:
     """Base of paths that are objects."""
 
-    text: str
+    as_text: str
 
 
 def path_text(path: Any) -> Any:
     """The text of a path; anything else as it is."""
-    return path.text if isinstance(path, PathText) else path
+    return path.as_text if isinstance(path, PathText) else path

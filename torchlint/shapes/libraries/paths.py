@@ -22,7 +22,7 @@ class FilePath(PathText, StandIn):
         if sum(map(len, texts)) > LONGEST or not all(type(text) is str for text in texts):
             raise ValueError("a path that is too long")
         self._pure = PurePosixPath(*texts)
-        self.text = str(self._pure)
+        self.as_text = str(self._pure)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_pure":
@@ -38,10 +38,10 @@ class FilePath(PathText, StandIn):
         return FilePath(other, self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FilePath) and other.text == self.text
+        return isinstance(other, FilePath) and other.as_text == self.as_text
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return hash(self.as_text)
 
     @property
     def parent(self) -> FilePath:
@@ -56,7 +56,7 @@ class FilePath(PathText, StandIn):
         return self._pure.parts
 
     def as_posix(self) -> str:
-        return self.text
+        return self.as_text
 
     def is_absolute(self) -> bool:
         return self._pure.is_absolute()
@@ -74,7 +74,7 @@ class FilePath(PathText, StandIn):
         return FilePath(str(self._pure.with_stem(stem)))
 
     def expanduser(self) -> Any:
-        return Unknown("the home of somebody") if self.text.startswith("~") else self
+        return Unknown("the home of somebody") if self.as_text.startswith("~") else self
 
     def absolute(self) -> Any:
         return self if self.is_absolute() and ".." not in self.parts else Unknown("a path")

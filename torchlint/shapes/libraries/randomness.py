@@ -102,9 +102,12 @@ def _sample(machine, items, k):
 
 def _choices(machine, items, weights=None, *, cum_weights=None, k=1):
     """So many, each of them any of the items."""
-    if type(k) is not int or not 0 <= k < 100_000 or not isinstance(items, (list, tuple, range)) or not items:
+    if not isinstance(items, (list, tuple, range, str)) or not items or REST in [*items[:_LOOKED_AT]]:
         return Unknown("random choices")
-    if REST in items[:_LOOKED_AT]:
+    if machine.wild and wild.is_number(k):
+        machine.changes.cut = True
+        return [any_of(items[:_LOOKED_AT]), REST]
+    if type(k) is not int or not 0 <= k < 100_000:
         return Unknown("random choices")
     machine.budget.length(k)
     return [any_of(items)] * k

@@ -27,6 +27,7 @@ from torchlint.shapes.libraries import onlookers
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
+from torchlint.shapes.libraries.dates import DATES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.path_texts import path_text
@@ -478,6 +479,7 @@ FOUND: dict[str, Any] = {
     **PROCESSES,
     **PLAIN,
     **PATHS,
+    **DATES,
     **IMPORTING,
     **DATACLASSES,
     **TEMPORARY,

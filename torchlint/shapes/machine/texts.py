@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.libraries.path_texts import PathText
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -37,7 +37,7 @@ class Texts:
             if spec and not conversion and _has_no_format(value):
                 self.place = place or self.place
                 self.refuse_format(value, spec)
-            return self.text(value)
+            return self.text(value) if not spec else wild.text()
         elif isinstance(value, int) and value.bit_length() > Budget.BITS:
             raise Exhausted("it prints a number that is too large")
         return (
@@ -105,11 +105,11 @@ class Texts:
             return str(value)
         if kind in (list, tuple) and len(value) < 64 and all(type(v) in PLAIN or type(v) is str for v in value):
             return str(value)
-        if isinstance(value, PathText):
-            return value.text
+        if isinstance(value, StandIn) and value.as_text is not None:
+            return value.as_text
         if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
             return self.foreign(repr, (value,), {})
-        return Unknown(f"the text of a {kind.__name__}")
+        return wild.text()
 
 
 def _has_no_format(value: Any) -> bool:
