@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import types
 from collections.abc import Callable, Iterable
@@ -136,7 +137,8 @@ class Fitting:
         tensors = list(wild.leaves(given[0]))
         alike = {*OTHERS} - known if in_general else {*OTHERS, *known}
         trials = [dict.fromkeys(free, size) for size in sorted(alike)] if not (in_general and self.apart) else []
-        trials.append({place: 3 + 2 * number for number, place in enumerate(free)})
+        apart = (size for size in itertools.count(3, 2) if not (in_general and size in known))
+        trials.append(dict(zip(free, apart)))
         if not in_general:
             trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
         for sizes in trials:

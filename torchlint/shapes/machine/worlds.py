@@ -24,6 +24,7 @@ from torchlint.shapes.machine import any_numbers
 from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, examples_in
 from torchlint.shapes.tensors import as_many, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.chances import is_by_chance
 from torchlint.shapes.tensors.supposed import computed
 from torchlint.shapes.tensors.wild import SIZES, Choice, Free, Known
 
@@ -42,6 +43,7 @@ class Worlds(Fitting):
 
     example: int | None = None  # which operation it is that runs on examples of what is unknown, if one does
     many: dict[int, tuple[int, int]] = {}  # how many items the data make in both, where it depends on that
+    counted = Free.COUNTED  # why there are so many
 
     def in_worlds(self, run: Run, given: Any, reason: str) -> Any:
         """What an operation gives for arguments some of which are known in part; raises what torch says if it is
@@ -57,9 +59,9 @@ class Worlds(Fitting):
             return Unknown(reason)
         wide = many > wild.MOST
         with self._unheard():
-            self.free, self.by_chance = wild.freedom(given, False), False
+            self.free, self.by_chance = wild.freedom(given), False
             outcomes = self._everywhere(run, given, choices)
-            free = wild.freedom(given, bool(self.many))
+            free = wild.freedom(given, self.counted if self.many else None)
             if free not in (Free.COUNTED, Free.DRAWN):
                 self.presume()
             if outcomes is None:
@@ -82,7 +84,7 @@ class Worlds(Fitting):
                 of_any_dtype = any(len(choice.left) > 1 for choice in of_dtypes)
                 raise self._usual(list(refused.values()), of_any_dtype, free)
             self._rule_out(choices, refused)
-            if free is Free.DRAWN and not wild.has_sizes_of(given, made):
+            if free is Free.DRAWN and not self.many and not wild.has_sizes_of(given, made):
                 free = Free.COUNTED  # a sum of sizes may always be the same
             return wild.join(choices, made, reason, free)
 
@@ -147,6 +149,8 @@ class Worlds(Fitting):
         if make is None:
             return None
         if self.example is None:
+            by_chance = any(map(is_by_chance, as_many.masks_in(function, args)))
+            self.counted = Free.DRAWN if by_chance else Free.COUNTED
             return self.in_worlds(lambda given: self.foreign(function, *given), [args, kwargs], reason)
         try:
             return make(self.size_by_data(), args, kwargs)
@@ -265,7 +269,7 @@ class Worlds(Fitting):
         made = self.in_worlds(tried, given, reason)
         if not has_refused or dimension is None:
             return made
-        return self.freed(made, dimension, reason, wild.freedom(given, False))
+        return self.freed(made, dimension, reason, wild.freedom(given))
 
     def in_part(self, function: Callable, args: tuple, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """A call of torch of whose arguments only a part is known."""
@@ -282,7 +286,7 @@ class Worlds(Fitting):
                 dimension = kwargs.get("dim", args[1] if len(args) > 1 else 0)
                 if known and type(dimension) is int:
                     made = self.foreign(function, (known, *args[1:]), kwargs)  # the others are like these
-                    return self.freed(made, dimension, blind.reason, wild.freedom(known, True))
+                    return self.freed(made, dimension, blind.reason, wild.freedom(known, Free.COUNTED))
             if LOSS.search(getattr(function, "__name__", "")):
                 self.progress.reached("a loss", blind)
             owner = getattr(function, "__self__", None)

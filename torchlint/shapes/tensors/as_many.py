@@ -149,6 +149,13 @@ def _bincount(many, tensor, weights=None, minlength=0) -> Any:
     return tensor.new_empty((minlength or many,), dtype=dtype)
 
 
+def masks_in(function: Any, args: tuple) -> list[torch.Tensor]:
+    """The masks of which a call asks where they hold."""
+    owner = getattr(function, "__self__", None)
+    parts = [part for arg in (owner, *args) for part in (arg if type(arg) is tuple else (arg,))]
+    return [part for part in parts if isinstance(part, torch.Tensor) and part.dtype in _MASKS]
+
+
 def maker(function: Any, args: tuple, kwargs: dict[str, Any]) -> Callable[[int, tuple, dict], Any] | None:
     """How to make what a call gives, if it gives as many items as the data say; None if it is no such call. What is
     made is None if it cannot be told after all.

@@ -28,6 +28,7 @@ from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
 from torchlint.shapes.tensors import (
     as_many,
     autocast,
+    chances,
     counts,
     dense_stand_ins,
     device_tags,
@@ -225,6 +226,7 @@ def _perform(function: Any, args: tuple, kwargs: dict[str, Any] | None) -> Any:
             _evaluate(function, args, kwargs, result)
     ranges.follow(operation, function, args, kwargs, tensors, result)
     counts.follow(operation.name, args, tensors, result)
+    chances.follow(operation.name, args, tensors, result)
     if operation.name == "_is_all_true" and "real" not in result.untyped_storage().__dict__:
         result.untyped_storage().real = torch.ones(
             (), dtype=torch.bool

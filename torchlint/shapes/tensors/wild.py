@@ -127,9 +127,9 @@ def has_count(values: Any) -> bool:
     return any(known.free is not Free.GIVEN and type(known.example) in (int, float) for known in _all_known(values))
 
 
-def freedom(values: Any, counted: bool) -> Free:
-    """Why sizes are free in what is made of some values; `counted`, of how many items the data make besides."""
-    kinds = {known.free for known in _all_known(values)} | ({Free.COUNTED} if counted else set())
+def freedom(values: Any, counted: Free | None = None) -> Free:
+    """Why sizes are free in what is made of some values, and how many items the data make besides (`counted`)."""
+    kinds = {known.free for known in _all_known(values)} | ({counted} if counted is not None else set())
     if kinds == {Free.COUNTED, Free.DRAWN}:
         return Free.COUNTED
     return kinds.pop() if len(kinds) == 1 else Free.BOTH if kinds else Free.GIVEN

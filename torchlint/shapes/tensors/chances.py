@@ -1,0 +1,57 @@
+"""How many places of a mask hold by chance: `chosen == expert` of what a router chooses, `labels == 1` of labels that
+are drawn. What such a mask takes has another length each time: to fit a certain size, it would have to be just that.
+
+The storage of whole numbers that are drawn one by one, or that say which score is the greatest, says between which
+these are (`chance`), and that of a mask that compares these with one of them is marked, too. An order, or numbers that
+are counted off, are no such: of these, just so many are alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+_MANY = 16  # numbers of which some are alike by chance; of fewer all may be
+_COMPARED = {"eq": (0, 0), "ne": (0, 0), "lt": (1, 0), "ge": (1, 0), "le": (0, -1), "gt": (0, -1)}  # within the bounds
+_KEPT = frozenset(
+    "clone _to_copy contiguous alias lift_fresh flip bitwise_not logical_not index index_select any all".split()
+)
+
+
+def is_by_chance(value: Any) -> bool:
+    """Whether what a tensor holds is so by chance."""
+    return isinstance(value, torch.Tensor) and value.numel() >= _MANY and "chance" in value.untyped_storage().__dict__
+
+
+def follow(name: str, args: tuple, tensors: list, result: Any) -> None:
+    """Mark the result of an operation, if what it holds is so by chance."""
+    if name in ("randint", "randint_like"):
+        bounds = [a for a in args if type(a) is int]
+        _mark(result, (bounds[-2] if len(bounds) > 1 else 0, bounds[-1] - 1) if bounds else None)
+    elif name in ("topk", "max") and isinstance(result, tuple):
+        _mark(result[-1], _places(tensors[0], args[1 + (name == "topk") :], result[-1]))
+    elif name == "argmax" and isinstance(result, torch.Tensor):
+        _mark(result, _places(tensors[0], args[1:], result))
+    elif name in _COMPARED and len(tensors) == 1 and type(args[1]) is int and (bounds := _bounds(tensors[0])):
+        low, high = (bound + by for bound, by in zip(bounds, _COMPARED[name]))
+        _mark(result, bounds if low <= args[1] <= high and bounds[0] < bounds[1] else None)
+    elif name in _KEPT and tensors and (name not in ("any", "all") or tensors[0].dtype is torch.bool):
+        _mark(result, _bounds(tensors[0]))
+
+
+def _bounds(tensor: torch.Tensor) -> tuple[int, int] | None:
+    return tensor.untyped_storage().__dict__.get("chance") if is_by_chance(tensor) else None
+
+
+def _places(scores: torch.Tensor, args: tuple, places: torch.Tensor) -> tuple[int, int] | None:
+    """Which numbers are among the places of the greatest scores, if a network computes these and some are smaller."""
+    if not scores.requires_grad or scores.dim() != 2 or places.dim() == 0 or 2 * places.numel() > scores.numel():
+        return None
+    return 0, scores.shape[next((a for a in args if type(a) is int), -1)] - 1
+
+
+def _mark(tensor: Any, bounds: tuple[int, int] | None) -> None:
+    if bounds is not None and isinstance(tensor, torch.Tensor) and tensor.numel() >= _MANY:
+        if not tensor.dtype.is_floating_point:
+            tensor.untyped_storage().chance = bounds
