@@ -68,3 +68,26 @@ def test_the_numbers_that_are_tried_are_not_those_of_the_program(tmp_path):
         "row = torch.arange(6).view(2, 3).select(0, k - 1)\nF.embedding(row, torch.zeros(4, 3))"
     )
     assert failing_lines(tmp_path, program) == []
+
+
+@pytest.mark.parametrize(
+    ("layer", "right", "wrong"),
+    [
+        ("nn.Linear(8, n)", "4, 8", "4, 9"),
+        ("nn.Linear(8, 2 * n)", "4, 3, 8", "4, 3, 7"),
+        ("nn.Conv2d(3, n, 3)", "4, 3, 9, 9", "4, 1, 9, 9"),
+        ("nn.GRU(8, n)", "4, 3, 8", "4, 3, 7"),
+    ],
+)
+def test_a_layer_takes_what_it_takes_however_much_it_gives(tmp_path, layer, right, wrong):
+    program = "n = int(torch.rand(9, 5).argmax(1).max()) + 1\nlayer = {}\nlayer(torch.zeros({}))"
+    assert failing_lines(tmp_path, program.format(layer, right)) == []
+    assert failing_lines(tmp_path, program.format(layer, wrong)) == [f"layer(torch.zeros({wrong}))"]
+
+
+def test_the_greatest_of_many_drawn_numbers_is_known(tmp_path):
+    program = "y = torch.randint(0, 4, ({},))\nnn.Linear(8, int(y.max()) + 1)(torch.zeros(3, 8)) + torch.zeros({})"
+    assert len(failing_lines(tmp_path, program.format(99, 5))) == 1
+    assert failing_lines(tmp_path, program.format(99, 4)) == []
+    assert failing_lines(tmp_path, program.format(9, 3)) == []
+    assert failing_lines(tmp_path, "y = torch.randperm(99)[:9]\ntorch.zeros(50)[y.max().clamp(max=49)]") == []

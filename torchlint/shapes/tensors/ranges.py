@@ -42,6 +42,8 @@ _COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alia
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
 _DENSE = frozenset("add sub rsub neg clamp clamp_min clamp_max _to_copy clone floor_divide".split())
+_EXTREMES = {"min": 0, "amin": 0, "max": 1, "amax": 1}  # and which end of an interval that is
+_OFTEN = 8  # times that a number is drawn
 _FEW = 8  # arguments of an operation on numbers
 
 
@@ -159,6 +161,9 @@ def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], t
     elif name == "constant_pad_nd":
         value = args[2] if len(args) > 2 else 0
         keep(result, _joined([span_of(tensors[0]), Interval(int(value), int(value))]))
+    elif name in _EXTREMES and not result.dim() and (span := span_of(tensors[0])) is not None and span.drawn:
+        if tensors[0].numel() >= _OFTEN * (span.high - span.low + 1):  # each of them was drawn, as good as certainly
+            result.untyped_storage().real = torch.tensor(span[_EXTREMES[name]], dtype=result.dtype)
     elif operation.pointwise and len(tensors) == 1:
         keep(result, _mapped(name, function, args, kwargs, tensors[0]))
 
