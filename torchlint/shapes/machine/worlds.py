@@ -43,7 +43,7 @@ class Worlds(Fitting):
 
     example: int | None = None  # which operation it is that runs on examples of what is unknown, if one does
     many: dict[int, tuple[int, int]] = {}  # how many items the data make in both, where it depends on that
-    counted = Free.COUNTED  # why there are so many
+    why_many = Free.COUNTED  # why there are so many
 
     def in_worlds(self, run: Run, given: Any, reason: str) -> Any:
         """What an operation gives for arguments some of which are known in part; raises what torch says if it is
@@ -61,7 +61,7 @@ class Worlds(Fitting):
         with self._unheard():
             self.free, self.by_chance = wild.freedom(given), False
             outcomes = self._everywhere(run, given, choices)
-            free = wild.freedom(given, self.counted if self.many else None)
+            free = wild.freedom(given, self.why_many if self.many else None)
             if free not in (Free.COUNTED, Free.DRAWN):
                 self.presume()
             if outcomes is None:
@@ -150,7 +150,7 @@ class Worlds(Fitting):
             return None
         if self.example is None:
             by_chance = any(map(is_by_chance, as_many.masks_in(function, args)))
-            self.counted = Free.DRAWN if by_chance else Free.COUNTED
+            self.why_many = Free.DRAWN if by_chance else Free.COUNTED
             return self.in_worlds(lambda given: self.foreign(function, *given), [args, kwargs], reason)
         try:
             return make(self.size_by_data(), args, kwargs)
