@@ -128,8 +128,8 @@ class Fitting:
         pairs = [pair_of(one) for one in refused]
         if not free:  # where it is said otherwise, it may depend on a number that nobody knows
             is_of_layer = all(one.failure is not None and isinstance(one.failure.function, SIDED) for one in refused)
-            alike = is_of_layer and pairs[0] is not None and pairs[0] == pairs[1]  # what comes out may have any size
-            return alike or str(errors[0]) == str(errors[1])
+            is_side = is_of_layer and pairs[0] is not None and pairs[0] == pairs[1]  # what comes out may have any size
+            return is_side or str(errors[0]) == str(errors[1])
         texts = [without(sizes.values(), str(error)) for sizes, error in zip(both, errors)]
         if texts[0] != texts[1] and (pairs[0] is None or pairs[0] != pairs[1]):
             return False

@@ -341,6 +341,8 @@ class Operations(Texts):
                 if self.may_miss(owner):
                     return Unknown(MORE)
                 raise self.missing(error, owner, key)
+        if kind is deque and is_unknown_place(key):
+            return any_item(self, owner, key)
         if kind in _LAYERS:
             self.ask_layer(owner, key)
         if method is None:

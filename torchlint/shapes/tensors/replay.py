@@ -283,6 +283,8 @@ def check_arguments(operation: Any, args: tuple) -> None:
             raise IndexError(
                 f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {args[1]})"
             )
+    elif operation.name in ("index_add", "index_reduce"):
+        _check_added(operation, *args[:4])
     elif operation.name == "convolution" and args[6]:
         image, weight, _, stride, _, dilation, _, output_padding, _ = args
         if image.dim() == weight.dim() and image.shape[1] != weight.shape[0]:
@@ -297,6 +299,8 @@ def check_arguments(operation: Any, args: tuple) -> None:
 
 def check_written(operation: Any, args: tuple) -> None:
     """Raise torch's error for values that do not fit the items they are written to: `memory[rows] = values`."""
+    if operation.name in ("index_add_", "index_reduce_"):
+        _check_added(operation, *args[:4])
     if operation.name not in ("index_put_", "_index_put_impl_"):
         return
     owner, indices, values = args[:3]
@@ -312,6 +316,19 @@ def check_written(operation: Any, args: tuple) -> None:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of"
             f" shape {list(target)}"
+        )
+
+
+def _check_added(operation: Any, owner: torch.Tensor, dimension: int, index: Any, source: torch.Tensor) -> None:
+    """Raise torch's error for what is added to rows of another length."""
+    if not owner.dim() or not source.dim():
+        return
+    kept = [[*t.shape[: dimension % t.dim()], *t.shape[dimension % t.dim() + 1 :]] for t in (owner, source)]
+    if owner.dim() != source.dim() or kept[0] != kept[1]:
+        name = operation.name.rstrip("_")
+        raise RuntimeError(
+            f"{name}(): source tensor shape must match self tensor shape, excluding the specified dimension. Got"
+            f" self.shape = {list(owner.shape)} source.shape = {list(source.shape)}"
         )
 
 
