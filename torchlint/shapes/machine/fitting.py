@@ -16,6 +16,7 @@ from torchlint.shapes.core.values import UnknownUsed
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
+from torchlint.shapes.tensors.open_lengths import TooLong
 from torchlint.shapes.tensors.wild import Free
 
 FITS = 4  # sizes that are changed one after the other until an operation can be done
@@ -67,6 +68,8 @@ class Fitting:
         be refused.
         """
         first, now = list(outcomes), list(given)
+        if all(type(o) is FailsInWorld and isinstance(o.error, TooLong) for o in outcomes):
+            return outcomes
         if any(map(is_too_large, outcomes)):
             return [next(filter(is_too_large, outcomes))] * len(outcomes)
         if self.free is Free.DRAWN and all(type(o) is FailsInWorld for o in first):

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from torchlint.shapes.core.values import machines
-from torchlint.shapes.tensors import ranges
+from torchlint.shapes.tensors import open_lengths, ranges
 
 _NAMES = ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity")
 _PLACE = " (while checking arguments for ctc_loss_allocate_outputs)"
@@ -25,8 +25,13 @@ def ctc_loss(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     batch = scores.shape[1] if scores.dim() == 3 else 1
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
         text = _refusal(scores, targets, batch, given["input_lengths"], given["target_lengths"])
-    if text and machines and machines[-1].is_sure():
-        machines[-1].refuse(RuntimeError(text), function, args)
+        longest = open_lengths.longest(given["input_lengths"])
+    if machines and machines[-1].is_sure():
+        if text:
+            machines[-1].refuse(RuntimeError(text), function, args)
+        if longest > len(scores):
+            text = f"Expected input_lengths to have value at most {len(scores)}, but got value {longest}{_PLACE}"
+            machines[-1].refuse(open_lengths.TooLong(text), function, args)
     each = scores.sum(tuple({0, scores.dim() - 1}))
     return each if given.get("reduction", 1) in (0, "none") else each.sum()
 

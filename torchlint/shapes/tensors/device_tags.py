@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from torchlint.facts import named_of, words
 from torchlint.shapes.core.values import UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, costs, ctc, lazy, mapped, ranges, recurrent
+from torchlint.shapes.tensors import autocast, costs, ctc, lazy, mapped, open_lengths, ranges, recurrent
 from torchlint.shapes.tensors.generators import misfit
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
@@ -329,6 +329,10 @@ def _pack(function, args, kwargs):
     if known is not None and known.dim() == 1 == lengths.dim() and known.shape == lengths.shape and machines:
         if bool((known[1:] > known[:-1]).any()):
             machines[-1].refuse(RuntimeError(_UNSORTED.format(known.tolist())), function, args)
+    longest, steps = open_lengths.longest(lengths), args[0].shape[1 if len(args) > 2 and args[2] is True else 0]
+    if longest > steps and machines and machines[-1].is_sure():
+        text = f"start ({steps}) + length ({longest - steps}) exceeds dimension size ({steps})"
+        machines[-1].refuse(open_lengths.TooLong(text), function, args)
     return recurrent.pack(function, args, kwargs)
 
 

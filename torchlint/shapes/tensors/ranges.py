@@ -37,7 +37,7 @@ class RangeError(IndexError):
         self.size = size
 
 
-FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance")
+FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance", "lengths")
 _COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
@@ -59,7 +59,7 @@ def lose(tensor: torch.Tensor) -> None:
     held = tensor.untyped_storage().__dict__
     real = held.pop("real", None)
     span = held.pop("span", None)
-    for fact in ("drawn", "held", "distinct", "chance"):
+    for fact in ("drawn", "held", "distinct", "chance", "lengths"):
         held.pop(fact, None)
     if span is not None and span.drawn and not covers(tensor):
         held["span"] = Interval(span.low, span.high)  # what may be expected anywhere is expected in the other places

@@ -19,7 +19,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.tensors import ranges
+from torchlint.shapes.tensors import open_lengths, ranges
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.device_tags import device_of
 
@@ -440,7 +440,11 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str, free:
     found = list(values.values())
     first = found[0]
     if all(v is first for v in found) or all(is_same(first, v) for v in found[1:]):
-        return _without_values(first, found)
+        is_of_data = tuple(choices) == (SIZES,) and free in (Free.COUNTED, Free.DRAWN)  # else they may be read twice
+        both = open_lengths.in_both(found) if is_of_data else ()
+        made = _without_values(first, found)
+        open_lengths.hold(made, both)
+        return made
     if any(type(v) is Unknown for v in found):
         return Unknown(reason)
     several = isinstance(first, (tuple, list)) and not isinstance(first, PackedSequence)  # whose parts belong together
