@@ -158,8 +158,8 @@ def _evaluated_between(module: Module, loop: ast.AST, switch: Act, backward: Act
 
 
 def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
-    """Does the step train the model, or has the same function put it in train mode, and not back, before? Where the loop puts another
-    one in train mode, that may hold the part which is trained.
+    """Does the step train the model, or has the same function put it in train mode, and not back, before? Where the
+    loop puts another one in train mode, that may hold the part which is trained.
     """
     known = holds(step.on, switch.on)
     if known is not None:
