@@ -182,6 +182,19 @@ def test_a_function_for_which_a_script_has_no_call_is_unreached(tree):
     assert said() == [(7, "info"), (12, "warning")]
 
 
+def test_a_script_without_a_main_block_may_be_an_excerpt(tree):
+    tree({"main.py": LOSS + "\n\nTrainer().plain_step(1, 2)\n"})
+    assert [severity for _, severity in said()] == ["warning", "warning"]
+
+
+def test_what_a_file_names_that_is_there_to_be_imported_by_hand_may_be_used(tree):
+    tree(
+        PROGRAM
+        | {"extra.py": "import torch\nfrom loss import sharp_loss\n\n\ndef more(x, y):\n    return sharp_loss(x, y)\n"}
+    )
+    assert said() == [(7, "warning"), (12, "info")]
+
+
 def test_a_name_counts_only_where_the_file_is_imported(tree):
     tree(PROGRAM | {"other.py": "import torch\n\n\ndef main(sharp_loss):\n    sharp_loss()\n\n\nmain()\n"})
     assert said() == [(7, "info"), (12, "info")]

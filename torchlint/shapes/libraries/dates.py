@@ -102,11 +102,11 @@ class Time(Moment):
     _kind = datetime.time
 
 
-class Span(Moment):
+class Duration(Moment):
     _kind = datetime.timedelta
 
 
-_CLASSES: dict[type, type[Moment]] = {kind._kind: kind for kind in (Day, DayAndTime, Time, Span)}
+_CLASSES: dict[type, type[Moment]] = {kind._kind: kind for kind in (Day, DayAndTime, Time, Duration)}
 
 
 def _moment(kind: type, value: Any = None) -> Moment:

@@ -15,7 +15,6 @@ _FEW = 4  # numbers in one call
 _WHOLE = (1, -1, 2, 3, 0)  # a dimension, or a place, that is the last is another one than the first
 _REAL = (0.5, 0.25)
 _TRIED = {wild.WHOLE: _WHOLE, wild.TRUTH: (True, False), wild.NUMBER: (*_WHOLE, *_REAL)}
-_RESIZES = ("resize_", "resize_as_", "set_")
 
 
 class SomeNumber:
@@ -45,7 +44,7 @@ def agreed(run: Callable[[Any], Any], given: Any, name: str, reason: str) -> Any
     it, or if it is refused. What changes a tensor in place is called once.
     """
     once = name.endswith("_") and not name.endswith("__")
-    if once and (name in _RESIZES or not _keeps_shape(name)):
+    if once and (name in ("resize_", "resize_as_", "set_") or not _keeps_shape(name)):
         raise UnknownUsed(reason)
     made: list[Any] = []
     for round_ in range(len(_WHOLE) + len(_REAL)):
@@ -71,10 +70,8 @@ def agreed(run: Callable[[Any], Any], given: Any, name: str, reason: str) -> Any
 
 def _keeps_shape(name: str) -> bool:
     known = fact(f".{name.rstrip('_')}")
-    return name in _FILLS or known is not None and known.same_shape
-
-
-_FILLS = ("fill_", "normal_", "uniform_", "random_", "bernoulli_", "masked_fill_", "index_fill_", "exponential_")
+    fills = ("fill_", "normal_", "uniform_", "random_", "bernoulli_", "masked_fill_", "index_fill_", "exponential_")
+    return name in fills or known is not None and known.same_shape
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -12,11 +12,9 @@ from typing import Any
 
 import torch
 
+from torchlint.shapes.tensors import ranges
+
 _MANY = 16  # numbers of which some are alike by chance; of fewer all may be
-_COMPARED = {"eq": (0, 0), "ne": (0, 0), "lt": (1, 0), "ge": (1, 0), "le": (0, -1), "gt": (0, -1)}  # within the bounds
-_KEPT = frozenset(
-    "clone _to_copy contiguous alias lift_fresh flip bitwise_not logical_not index index_select any all".split()
-)
 
 
 def is_by_chance(value: Any) -> bool:
@@ -33,11 +31,25 @@ def follow(name: str, args: tuple, tensors: list, result: Any) -> None:
         _mark(result[-1], _places(tensors[0], args[1 + (name == "topk") :], result[-1]))
     elif name == "argmax" and isinstance(result, torch.Tensor):
         _mark(result, _places(tensors[0], args[1:], result))
-    elif name in _COMPARED and len(tensors) == 1 and type(args[1]) is int and (bounds := _bounds(tensors[0])):
-        low, high = (bound + by for bound, by in zip(bounds, _COMPARED[name]))
+    elif (shift := _shift(name)) and len(tensors) == 1 and type(args[1]) is int and (bounds := _bounds(tensors[0])):
+        low, high = (bound + by for bound, by in zip(bounds, shift))
         _mark(result, bounds if low <= args[1] <= high and bounds[0] < bounds[1] else None)
-    elif name in _KEPT and tensors and (name not in ("any", "all") or tensors[0].dtype is torch.bool):
+    elif _keeps_chance(name) and tensors and (name not in ("any", "all") or tensors[0].dtype is torch.bool):
         _mark(result, _bounds(tensors[0]))
+
+
+def _shift(name: str) -> tuple[int, int] | None:
+    """By how much the bounds between which a comparison is open differ from those of the numbers."""
+    if name in ("eq", "ne"):
+        return 0, 0
+    if name in ("lt", "ge"):
+        return 1, 0
+    return (0, -1) if name in ("le", "gt") else None
+
+
+def _keeps_chance(name: str) -> bool:
+    of_masks = ("bitwise_not", "logical_not", "index", "index_select", "any", "all")
+    return name in of_masks or name in ranges.COPIES and name not in ("repeat", "expand_copy", "roll")
 
 
 def _bounds(tensor: torch.Tensor) -> tuple[int, int] | None:

@@ -12,7 +12,6 @@ import torch
 from torchlint.shapes.core.values import machines
 
 _MOST = 256  # numbers that are kept
-_KEPT = frozenset("clone _to_copy contiguous alias lift_fresh flip sort".split())
 
 
 class TooLong(RuntimeError):
@@ -41,7 +40,11 @@ def hold(tensor: Any, numbers: tuple[tuple[int, int], ...]) -> None:
 def follow(name: str, tensors: list, result: Any) -> None:
     """A copy holds the same numbers, in whatever order."""
     result = result[0] if name == "sort" and isinstance(result, tuple) else result
-    if name in _KEPT and isinstance(result, torch.Tensor) and len(tensors) == 1:
+    if (
+        name in ("clone", "_to_copy", "contiguous", "alias", "lift_fresh", "flip", "sort")
+        and isinstance(result, torch.Tensor)
+        and len(tensors) == 1
+    ):
         lengths = tensors[0].untyped_storage().__dict__.get("lengths")
         if lengths is not None and len(lengths) == result.numel():
             result.untyped_storage().lengths = lengths

@@ -38,11 +38,10 @@ class RangeError(IndexError):
 
 
 FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance", "lengths")
-_COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
+COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
 _DENSE = frozenset("add sub rsub neg clamp clamp_min clamp_max _to_copy clone floor_divide".split())
-_EXTREMES = {"min": 0, "amin": 0, "max": 1, "amax": 1}  # and which end of an interval that is
 _OFTEN = 8  # times that a number is drawn
 _FEW = 8  # arguments of an operation on numbers
 
@@ -151,7 +150,7 @@ def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], t
     name = operation.name
     if not tensors or name in ("full_like", "zeros_like", "ones_like", "new_full", "new_zeros", "new_ones"):
         keep(result, _made(name, args))
-    elif name in _COPIES:
+    elif name in COPIES:
         keep(result, span_of(tensors[0]))
     elif name in _PARTS:
         span = span_of(tensors[0])
@@ -161,9 +160,14 @@ def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], t
     elif name == "constant_pad_nd":
         value = args[2] if len(args) > 2 else 0
         keep(result, _joined([span_of(tensors[0]), Interval(int(value), int(value))]))
-    elif name in _EXTREMES and not result.dim() and (span := span_of(tensors[0])) is not None and span.drawn:
+    elif (
+        name in ("min", "amin", "max", "amax")
+        and not result.dim()
+        and (span := span_of(tensors[0])) is not None
+        and span.drawn
+    ):
         if tensors[0].numel() >= _OFTEN * (span.high - span.low + 1):  # each of them was drawn, as good as certainly
-            result.untyped_storage().real = torch.tensor(span[_EXTREMES[name]], dtype=result.dtype)
+            result.untyped_storage().real = torch.tensor(span.high if "max" in name else span.low, dtype=result.dtype)
     elif operation.pointwise and len(tensors) == 1:
         keep(result, _mapped(name, function, args, kwargs, tensors[0]))
 

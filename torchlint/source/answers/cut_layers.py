@@ -18,9 +18,7 @@ from torchlint.source.training.graphs import graph, is_model_call, loss_of
 from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
-_LEARNING = tuple(f"torch.nn.{name}" for name in ("Linear", "Conv", "Sequential", "GRU", "LSTM", "Transformer"))
 _FLAT = named("flat")
-_LOOKS = frozenset("detach item data grad shape size dtype device numel tolist".split())
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
 
 
@@ -114,8 +112,9 @@ def _own_parameters(info: ClassInfo) -> dict[int, str]:
 def _is_lost_wherever_read(info: ClassInfo, name: str, parameter: Value) -> bool:
     """Is a parameter only looked at, or read by methods that give back and keep nothing that has its graph?"""
     methods: dict[int, ast.FunctionDef] = {}
+    looks = ("detach", "item", "data", "grad", "shape", "size", "dtype", "device", "numel", "tolist")
     for read in info.module.index.attributes(name):
-        if isinstance(read.up, ast.Attribute) and read.up.attr in _LOOKS and not _is_changed_by(read.up):
+        if isinstance(read.up, ast.Attribute) and read.up.attr in looks and not _is_changed_by(read.up):
             continue
         method = enclosing_function(read)
         if not isinstance(read.ctx, ast.Load) and getattr(method, "name", "") == "__init__":
@@ -318,7 +317,8 @@ def _own_layer(info: ClassInfo, node: Value) -> str:
         return ""
     made = origins(node.at(func, ()))
     names = {c.name for o in made if isinstance(o.node, ast.Call) for c in callees(o)}
-    if not made or not names or not all(name.startswith(_LEARNING) for name in names):
+    learning = tuple(f"torch.nn.{kind}" for kind in ("Linear", "Conv", "Sequential", "GRU", "LSTM", "Transformer"))
+    if not made or not names or not all(name.startswith(learning) for name in names):
         return ""
     if requires_grad(node) is not True and "Sequential" not in "".join(names):
         return ""

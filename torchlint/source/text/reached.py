@@ -84,6 +84,9 @@ class Reached:
             *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
         )
         self.files = self._from(path for path in sketches if self._is_begun_with(path))
+        by_hand = set(filter(self._is_imported_by_hand, sketches))
+        self.files = self._from(self.files | by_hand)
+        self._open |= by_hand
         self._names = self._named()
 
     def answer(self, path: str) -> str:
@@ -105,9 +108,10 @@ class Reached:
         return path in self._open or "self" in self._homes
 
     def is_script(self, path: str) -> bool:
-        """Does a file, run by hand, call something that it defines? Where it calls nothing it may be an excerpt."""
-        own = {piece.name for piece in self._sketches[path].pieces if piece.name} if path in self._sketches else ()
-        return any((path, name) in self._names for name in own) and not self._sketches[path].only_defines
+        """Does a file, run by hand, call something that it defines in its main block? Others may be excerpts."""
+        if path not in self._sketches or not any(piece.kind == "main" for piece in self._sketches[path].pieces):
+            return False
+        return any((path, piece.name) in self._names for piece in self._sketches[path].pieces if piece.name)
 
     def is_left_over(self, path: str) -> bool:
         """Does nothing lead to a file, while others like it are used? What stands alone, or beside others to which
@@ -145,6 +149,10 @@ class Reached:
         if own.encode() in self._said or not self._modules.isdisjoint((own, package)):
             return True
         return _is_found(own) or any(piece.is_taken or _is_found(piece.name) for piece in self._sketches[path].pieces)
+
+    def _is_imported_by_hand(self, path: str) -> bool:
+        """Is a file of definitions there for whoever wants them?"""
+        return self._sketches[path].only_defines and not self._importers[path] and not self.is_left_over(path)
 
     def _is_taken_of(self, path: str) -> bool:
         """May a program take parts of a file by names that it puts together?"""

@@ -49,7 +49,7 @@ class Piece(NamedTuple):
     """A definition, or what stands between them: the words in it. Without a name it is run when the file is."""
 
     name: str
-    kind: str  # def, class, or what else: binds, does
+    kind: str  # def, class, or what else: binds, does, main
     is_taken: bool  # by a decorator
     words: frozenset[bytes]
     texts: frozenset[bytes]  # those of them in quotes, that may be names or paths
@@ -75,7 +75,7 @@ class Sketch(NamedTuple):
     @property
     def only_defines(self) -> bool:
         """Does nothing happen where it is run by hand?"""
-        return self.defines and not any(piece.kind == "does" for piece in self.pieces)
+        return self.defines and not any(piece.kind in ("does", "main") for piece in self.pieces)
 
 
 def sketch(project: Project, path: str) -> Sketch:
@@ -141,7 +141,8 @@ def _piece(text: bytes, decorators: bytes) -> Piece:
     words, texts = frozenset(_WORD.findall(named)), frozenset(_WORD.findall(b" ".join(_TEXT.findall(named))))
     if found := _DEFINITION.match(text):
         return Piece(found[2].decode(), found[1].decode(), bool(decorators), words, texts)
-    return Piece("", "binds" if _only_binds(text) else "does", False, words, texts)
+    kind = "main" if _MAIN.match(text) else "binds" if _only_binds(text) else "does"
+    return Piece("", kind, False, words, texts)
 
 
 def _what_is_renamed(said: re.Match[bytes]) -> bytes:
@@ -151,7 +152,7 @@ def _what_is_renamed(said: re.Match[bytes]) -> bytes:
 
 def _only_binds(text: bytes) -> bool:
     """A constant, a text, an import, or a choice of such."""
-    if _MAIN.match(text) or not _BINDS.match(text[:_LINE]) and not _BLOCK.match(text):
+    if not _BINDS.match(text[:_LINE]) and not _BLOCK.match(text):
         return False
     if not _BLOCK.match(text):
         return True
