@@ -113,8 +113,8 @@ def _is_plain(rate: Value) -> bool:
         ]
         owner = _class_around(module, node)
         return not changes and owner is not None and owner.method(node.attr) is None  # a property may ask for the mode
-    if isinstance(node, ast.Name) and getattr(enclosing_function(node), "name", "") == "__init__":
-        return True  # `partial(F.dropout, p=p)`: it is kept
+    if getattr(enclosing_function(node), "name", "") == "__init__" and isinstance(node, (ast.Name, ast.Subscript)):
+        return isinstance(node, ast.Name) or isinstance(node.slice, ast.Constant)  # `partial(F.dropout, p=p)`: kept
     return isinstance(node, ast.Constant) or isinstance(node, ast.Name) and all(map(_is_unconditional, origins(rate)))
 
 

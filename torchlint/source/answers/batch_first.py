@@ -10,6 +10,7 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import argument
+from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values
 
 _RECURRENT = {"LSTM": 4, "GRU": 4, "RNN": 4}  # with the place of `batch_first` among the arguments
 _PAIRS = {**_RECURRENT, "MultiheadAttention": 8}  # give their output and something else
@@ -79,11 +80,25 @@ def _class_of(made: Value) -> str | None:
 
 def _told_first(made: Value) -> bool | None:
     kind, call = _class_of(made), made.node
-    if kind is None or has_stars(call):
+    if kind is None or any(isinstance(given, ast.Starred) for given in call.args):
         return None
+    if has_stars(call):
+        return _told_by_options(made)
     if kind == "TransformerEncoder":
         return is_batch_first(made.at(call.args[0], ())) if call.args else None
     told = argument(call, "batch_first", _LAYERS[kind])
     if told is None:
         return False
     return told.value if isinstance(told, ast.Constant) and isinstance(told.value, bool) else None
+
+
+def _told_by_options(made: Value) -> bool | None:
+    """`nn.GRU(4, **options)`, of which all keys are seen"""
+    names = keyword_names(made)
+    if names is None or argument(made.node, "batch_first", _LAYERS.get(_class_of(made) or "")) is not None:
+        return None
+    if "batch_first" not in names:
+        return False
+    told = {o.node.value if isinstance(o.node, ast.Constant) else None for o in keyword_values(made, "batch_first")}
+    known = told.pop() if len(told) == 1 and is_given(made, "batch_first") else None
+    return known if isinstance(known, bool) else None
