@@ -120,7 +120,7 @@ def _keeps_a_graph(call: Value) -> bool:
 
 
 def _hands_back_a_graph(call: Value, state: ast.expr) -> bool:
-    """`pred, h = advance(x, h)` of a helper: is what it gives back as the state certainly part of a graph?"""
+    """`pred, h = advance(x, h)`: is what it gives back as the state certainly part of a graph?"""
     statement = call.node.up
     targets = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
     parts = targets.elts if isinstance(targets, ast.Tuple) else [targets]
