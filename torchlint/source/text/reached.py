@@ -146,7 +146,7 @@ class Reached:
         own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
         if not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
             return True
-        if own.encode() in self._said or not self._modules.isdisjoint((own, package)):
+        if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)):
             return True
         return _is_found(own) or any(piece.is_taken or _is_found(piece.name) for piece in self._sketches[path].pieces)
 
