@@ -169,3 +169,23 @@ def test_what_readers_take_differently_is_unknown(value):
 )
 def test_a_text_that_is_not_plain_is_unknown(text):
     assert isinstance(plain_yaml.load(text), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("save", "load"),
+    [
+        ("np.save(folder / 'a.npy', x)", "np.load(folder / 'a.npy')"),
+        ("np.save(folder / 'a', x)", "np.load(str(folder / 'a.npy'))"),
+        ("np.savez(folder / 'a.npz', x=x)", "np.load(folder / 'a.npz')['x']"),
+        ("np.savez_compressed(str(folder / 'a'), x)", "np.load(folder / 'a.npz')['arr_0']"),
+    ],
+)
+def test_what_numpy_saves_it_loads(tmp_path, save, load):
+    program = (
+        f"import numpy as np\nfolder = Path(tempfile.mkdtemp())\nx = np.random.rand(9, 3).astype(np.float32)\n{save}\n"
+        f"nn.Linear({{}}, 2)(torch.from_numpy({load}))"
+    )
+    assert found(tmp_path, program.format(3), {}) == []
+    assert found(tmp_path, program.format(4), {}) == [f"nn.Linear(4, 2)(torch.from_numpy({load}))"]
+    elsewhere = program.replace("torch.from_numpy(np.load(", "torch.from_numpy(np.load('b' + ").replace("folder / ", "")
+    assert found(tmp_path, elsewhere.format(4), {}) == []

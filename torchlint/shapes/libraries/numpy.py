@@ -475,7 +475,7 @@ FOUND: dict[str, Any] = {
             "RandomState": _generator,
         }.items()
     },
-    **{f"numpy.{name}": Special(name, _nothing) for name in ("save", "savez", "savetxt", "set_printoptions", "seterr")},
+    **{f"numpy.{name}": Special(name, _nothing) for name in ("savetxt", "set_printoptions", "seterr")},
 }
 
 RANDOM = ("seed", "shuffle", "default_rng", "RandomState")  # functions that are not the same each time

@@ -30,7 +30,6 @@ _NOTHING = {
     "logging": "addLevelName basicConfig captureWarnings critical debug disable error exception fatal info log shutdown"
     " warn warning",
     "random": "setstate",
-    "numpy": "savez_compressed",
     "numpy.random": "set_state",
     "torch.cuda": "init ipc_collect reset_max_memory_allocated reset_peak_memory_stats set_rng_state set_rng_state_all",
     "torch": "set_rng_state",
