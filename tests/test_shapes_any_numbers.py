@@ -91,3 +91,14 @@ def test_the_greatest_of_many_drawn_numbers_is_known(tmp_path):
     assert failing_lines(tmp_path, program.format(99, 4)) == []
     assert failing_lines(tmp_path, program.format(9, 3)) == []
     assert failing_lines(tmp_path, "y = torch.randperm(99)[:9]\ntorch.zeros(50)[y.max().clamp(max=49)]") == []
+
+
+@pytest.mark.parametrize("n", ["int(torch.randint(1, 9, (1,)))", "random.randint(1, 9)", "torch.randint(9, ()).item()"])
+def test_one_number_is_the_same_size_wherever_it_is_one(tmp_path, n):
+    program = (
+        f"{HEAD}n = {n}\na, b = torch.rand(n, 4), torch.randint(0, 3, (n,))\nc = torch.rand(20, 8)[b, :{{}}]\na - c"
+    )
+    assert failing_lines(tmp_path, program.format(3)) == ["a - c"]
+    assert failing_lines(tmp_path, program.format(4)) == []
+    other = f"{HEAD}a, b = torch.rand({n}, 4), torch.rand({n}, 3)\ntorch.cat([a.T, b.T[:, : len(a)]])[:, 0].view(7)"
+    assert failing_lines(tmp_path, other) == []

@@ -18,9 +18,20 @@ def sized(machine, given, dtype, device=None, make=None):
         return from_unknown(unknown_in(sizes), "a tensor of unknown size")
     reason = unknown_in(sizes).reason
     open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
-    shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
+    shape = None if open_to_all else [n if type(n) is int else _both(machine, n) for n in sizes]
     are_numbers = all(type(n) is int or wild.is_number(n) or wild.known_of(n) is not None for n in sizes)
     return _made(reason, shape, (dtype,), device, make, are_numbers)
+
+
+def _both(machine, number):
+    """The two example sizes of a number: the same each time that it is a size."""
+    if not wild.is_number(number):
+        return None
+    held, both = machine.sizes.get(id(number), (None, None))
+    if held is not number:
+        both = wild.free_size()
+        machine.sizes[id(number)] = number, both
+    return both
 
 
 def _made(reason, shape, dtypes, device, make=None, are_numbers=True):

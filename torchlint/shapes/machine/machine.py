@@ -134,6 +134,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
         self.gradients = Gradients()
+        self.sizes: dict[
+            int, tuple[Any, tuple[int, int]]
+        ] = {}  # unknown numbers that were sizes, and what stands for them
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.folders: set[str] = set()  # of its own, in which there is nothing else
         self.trusts = False  # whether the program says what `torch.load` may make besides weights
