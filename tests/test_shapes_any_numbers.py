@@ -102,3 +102,12 @@ def test_one_number_is_the_same_size_wherever_it_is_one(tmp_path, n):
     assert failing_lines(tmp_path, program.format(4)) == []
     other = f"{HEAD}a, b = torch.rand({n}, 4), torch.rand({n}, 3)\ntorch.cat([a.T, b.T[:, : len(a)]])[:, 0].view(7)"
     assert failing_lines(tmp_path, other) == []
+
+
+@pytest.mark.parametrize(
+    "row", ["np.random.permutation(200)[:160].tolist()[3]", "np.random.randint(0, 200, 5)[0].item()"]
+)
+def test_a_number_of_an_array_is_a_place(tmp_path, row):
+    program = f"import numpy as np\nx = np.zeros((200, 8), dtype=np.float32)\na = torch.from_numpy(x[{row}])\nnn.Linear({{}}, 2)(a)"
+    assert failing_lines(tmp_path, program.format(9)) == ["nn.Linear(9, 2)(a)"]
+    assert failing_lines(tmp_path, program.format(8)) == []

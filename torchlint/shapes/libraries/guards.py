@@ -412,8 +412,22 @@ def _tolist(machine, method):
         return values
     if tensor.dim() != 1 or tensor.shape[0] > PIECES:
         return Unknown("the values of a tensor")
-    kind = wild.FLOAT if tensor.is_floating_point() else wild.WHOLE if tensor.dtype is not torch.bool else None
-    return [wild.unknown("a value of a tensor", kind)] * tensor.shape[0]
+    return [wild.unknown("a value of a tensor", _kind_of_values(tensor))] * tensor.shape[0]
+
+
+def _kind_of_values(tensor):
+    if tensor.is_complex() or tensor.dtype is torch.bool:
+        return None
+    return wild.FLOAT if tensor.is_floating_point() else wild.WHOLE
+
+
+def _array_values(machine, method, *args):
+    """`tolist` and `item` of an array: which kind of numbers these are is known."""
+    made = method(*args)
+    if type(made) is list and made and type(made[0]) is Unknown or type(made) is Unknown:
+        number = wild.unknown("a value of an array", _kind_of_values(method.__self__.tensor))
+        return [number] * len(made) if type(made) is list else number
+    return made
 
 
 def _numpy(machine, method, /, *args, **kwargs):
@@ -498,6 +512,7 @@ MODULE_METHODS: dict[str, Callable] = {
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (torch.Tensor, TENSOR_METHODS),
     (nn.Module, MODULE_METHODS),
+    (Array, {"tolist": _array_values, "item": _array_values}),
     (
         str,
         {
