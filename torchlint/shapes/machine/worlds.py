@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import itertools
 import re
@@ -38,6 +39,19 @@ _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar typ
 ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
 
 
+def _asks_how_many(condition: Any) -> bool:
+    """Does a condition that was answered say that something equals another thing than 0?"""
+    test = getattr(condition, "test", condition)
+    if not isinstance(test, ast.AST):
+        return False
+    return any(
+        isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], (ast.Eq, ast.NotEq))
+        and not any(isinstance(side, ast.Constant) and not side.value for side in (node.left, *node.comparators))
+        for node in ast.walk(test)
+    )
+
+
 class Worlds(Fitting):
     """The part of the machine that carries values through several worlds."""
 
@@ -60,6 +74,8 @@ class Worlds(Fitting):
         wide = many > wild.MOST
         with self._unheard():
             self.free, self.by_chance = wild.freedom(given), False
+            if self.free is Free.DRAWN and any(map(_asks_how_many, self.doubts.values())) and not self._is_apart():
+                self.free = Free.COUNTED  # what was drawn may have been asked whether it fits
             outcomes = self._everywhere(run, given, choices)
             free = wild.freedom(given, self.why_many if self.many else None)
             if free not in (Free.COUNTED, Free.DRAWN):
