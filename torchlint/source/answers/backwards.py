@@ -61,10 +61,12 @@ def _part_of_file(node: ast.AST) -> ast.AST:
     return function if function is not None else [node, *ancestors(node)][-2]
 
 
+_FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
+
+
 def used_up(module: Module) -> Iterator[Again]:
     """The backwards of a file that go through a graph for the second time."""
-    # What is frozen has no graph to be used up; which modules that are is not followed.
-    frozen = any(map(module.index.says, ("requires_grad = False", "requires_grad_(False)", "requires_grad=False")))
+    frozen = _may_be_frozen(module)
     by_function: dict[int, list[ast.Call]] = {}
     for word in ("backward", "manual_backward"):
         for call in module.index.callers(word):
@@ -93,6 +95,15 @@ def used_up(module: Module) -> Iterator[Again]:
                 through = before.setdefault(key, [])
                 if len(through) < MAX_BACKWARDS:
                     through.append((call, behind))
+
+
+def _may_be_frozen(module: Module) -> bool:
+    """What is frozen has no graph to be used up; which modules that are is not followed. Who imports the file may hand
+    it such.
+    """
+    view = module.world.view
+    others = view.mentions("requires_grad") if view.is_imported() else ()
+    return any(map(_FREEZES.search, (module.index.text, *(view.project.text(path) or "" for path in others))))
 
 
 def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:
