@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dry import faults_of
+
 from torchlint.project import Project
 from torchlint.shapes.libraries.command_lines import command_lines
 from torchlint.shapes.search.check import dry_run
@@ -188,3 +190,34 @@ def test_words_that_the_parser_does_not_know_are_known_to_nobody(tmp_path, use):
     )
     said = found(tmp_path, text, {})
     assert [one.partition(" | ")[0] for one in said] == ["nn.Linear(args.width, 3)(torch.zeros(2, 5))"]
+
+
+GIVEN = """
+    import argparse
+    import torch
+    from model.parts import Net
+
+    def convert(path):
+        torch.save(Net().state_dict(){where})
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--path", default=None, type=str, required={required})
+    args = parser.parse_args()
+    parts = args.path.split()
+    convert(args.path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("required", "where", "said"),
+    [(True, ", path", []), (True, "", ["save() missing 1 required positional argument: 'f'"])],
+)
+def test_nobody_sees_the_default_of_what_has_to_be_given(tmp_path, required, where, said):
+    found = faults_of(tmp_path, GIVEN.format(required=required, where=where))
+    assert [fault.message for fault in found] == said
+
+
+def test_what_is_saved_nowhere_is_not_saved_without_a_place(tmp_path):
+    assert not faults_of(
+        tmp_path, "def keep(path=None):\n    torch.save(nn.Linear(2, 3).state_dict(), path)\n\nkeep()\n"
+    )

@@ -72,7 +72,8 @@ class Parser(StandIn):
         value = options.get("default")
         has_place = not long.startswith("-")
         required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*", "...")
-        if "default" not in options or has_place and required:  # whose default nobody ever sees
+        unseen = required and (has_place or value is None)  # a default that nobody ever sees
+        if "default" not in options or unseen:
             if name == "local_rank":
                 value = Unknown("the rank that a launcher of processes gives")
             elif action == "store_true":

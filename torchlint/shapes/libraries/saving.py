@@ -16,12 +16,13 @@ from torchlint.shapes.libraries.path_texts import path_text
 DEPTH = 6  # of dicts and lists within each other
 KEPT = 50  # files
 LOADING = frozenset({"weights_only", "mmap"})  # the options of which it is known what they do
+_MISSING = object()
 REFUSES = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)  # objects of other classes, if not told otherwise
 
 
-def save(machine, value=None, where=None, *args, **kwargs) -> None:
+def save(machine, value=None, where=_MISSING, *args, **kwargs) -> None:
     """`torch.save`"""
-    if where is None and not kwargs and not args:
+    if where is _MISSING and not kwargs:
         machine.insist(TypeError("save() missing 1 required positional argument: 'f'"))
     if len(machine.saved) < KEPT:
         machine.saved[_key(where)] = where, _copy(value, DEPTH)
