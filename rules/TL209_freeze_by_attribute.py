@@ -122,7 +122,7 @@ def check(node: Node):
                     node.replace(node.node, f"{node.source(target.value)}.requires_grad_({value})"),
                     applicability="unsafe",
                 )
-            yield found(node, target.value, fix)
+            yield found(node, target.value, fix, node.node.value)
 
 
 @on_call("builtins.setattr", needs="requires_grad")
@@ -134,16 +134,31 @@ def check_setattr(call: Call):
         and given[1].value == "requires_grad"
         and is_layer(call, given[0])
     ):
-        yield found(call, given[0], None)
+        yield found(call, given[0], None, given[2])
 
 
-def found(place, layer: ast.expr, fix):
+def found(place, layer: ast.expr, fix, value: ast.expr):
     name = ast.unparse(layer)
     return place.finding(
         f"`{name}` is a module: setting its `requires_grad` does nothing to its parameters",
         help=f"write `{name}.requires_grad_(…)`, which sets it on all of them, or leave it out: it does nothing",
         fix=fix,
+        severity="info" if is_beside_the_right_way(place, name, value) else "warning",
     )
+
+
+def is_beside_the_right_way(place, name: str, value: ast.expr) -> bool:
+    """Are the parameters set beside it, or does `True` lack nothing, as the file freezes none of them?"""
+    only_here = not (isinstance(value, ast.Constant) and value.value is True)
+    setting = [
+        ast.unparse(call.func.value)
+        for call in place.inside(ast.Call, of=(place.function if only_here else None) or place.module.tree)
+        if isinstance(call.func, ast.Attribute)
+        and place.word(call) in ("parameters", "named_parameters", "requires_grad_")
+    ]
+    if only_here:
+        return place.function is not None and name in setting
+    return not any(whole in (name, "self") or name.startswith(f"{whole}.") for whole in setting)
 
 
 def is_layer(place, node: ast.expr) -> bool:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from torchlint.source.answers.dropped_graphs import is_dropped
-from torchlint.source.answers.graphless_models import leaves_no_graph
+from torchlint.source.answers.graphless_models import becomes_an_array, leaves_no_graph
 from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out, is_other_phase
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
@@ -460,6 +460,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         if (
             _wants_gradients(module, found, event, loops[0] if loops else here)
             or leaves_no_graph(module, model)
+            or becomes_an_array(module, event.node)
             or called_for_it
             and _looks_at_sizes(event)
         ):

@@ -8,6 +8,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, statement_of
 from torchlint.source.training.grads import lacks_weights
@@ -20,6 +21,24 @@ _SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 def leaves_no_graph(module: Module, model: Value) -> bool:
     """Are its weights frozen, has it none, or does its `forward` switch gradients off?"""
     return _is_frozen(module, model) or _has_nothing_to_learn(model) or _switches_gradients_off(model)
+
+
+def becomes_an_array(module: Module, forward: ast.Call) -> bool:
+    """`model(x).cpu().numpy()`, at once or by a name: torch refuses that where there is a graph to be kept."""
+    if _ends_as_array(forward):
+        return True
+    statement = statement_of(forward)
+    targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is forward else []
+    names = [target for target in targets if isinstance(target, ast.Name)]
+    return any(_ends_as_array(use) for name in names for use in uses(module, name))
+
+
+def _ends_as_array(node: ast.expr) -> bool:
+    while isinstance(node.up, ast.Attribute) and isinstance(node.up.up, ast.Call) and node.up.up.func is node.up:
+        if node.up.attr in ("detach", "numpy"):
+            return node.up.attr == "numpy" and not node.up.up.keywords  # `force=True` takes any
+        node = node.up.up
+    return False
 
 
 def _switches_gradients_off(model: Value) -> bool:
