@@ -148,17 +148,21 @@ def found(place, layer: ast.expr, fix, value: ast.expr):
 
 
 def is_beside_the_right_way(place, name: str, value: ast.expr) -> bool:
-    """Are the parameters set beside it, or does `True` lack nothing, as the file freezes none of them?"""
-    only_here = not (isinstance(value, ast.Constant) and value.value is True)
-    setting = [
-        ast.unparse(call.func.value)
-        for call in place.inside(ast.Call, of=(place.function if only_here else None) or place.module.tree)
-        if isinstance(call.func, ast.Attribute)
-        and place.word(call) in ("parameters", "named_parameters", "requires_grad_")
-    ]
-    if only_here:
-        return place.function is not None and name in setting
-    return not any(whole in (name, "self") or name.startswith(f"{whole}.") for whole in setting)
+    """Are the parameters set beside it, or does `True` lack nothing, as neither the function nor anybody else in the
+    file freezes them?
+    """
+    beside = set_in(place, place.function) if place.function is not None else []
+    if name in beside or not (isinstance(value, ast.Constant) and value.value is True):
+        return name in beside
+    wholes = set_in(place, place.module.tree)
+    return not beside and not any(whole in (name, "self") or name.startswith(f"{whole}.") for whole in wholes)
+
+
+def set_in(place, code: ast.AST) -> list[str]:
+    """The modules whose parameters are gone through or set in a function or file, as they are written."""
+    calls = place.inside(ast.Call, of=code)
+    setting = [call for call in calls if place.word(call) in ("parameters", "named_parameters", "requires_grad_")]
+    return [ast.unparse(call.func.value) for call in setting if isinstance(call.func, ast.Attribute)]
 
 
 def is_layer(place, node: ast.expr) -> bool:
