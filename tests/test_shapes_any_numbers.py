@@ -54,6 +54,9 @@ def test_the_number_does_not_matter(tmp_path, made):
         "torch.zeros(4, 4, 6).sum(k - 1)",
         "torch.zeros(4, 1, 1, 6).squeeze(k)",
         "x.flip(k)[: int(u * 9)]",
+        "torch.zeros(6, 4, 9).transpose(k, k - 1)[..., 0]",
+        "torch.zeros(6, 1, 4).movedim(k - 1, k - 2)[0]",
+        "F.conv1d(torch.zeros(1, 4, 6), torch.zeros(4, 4, 3), padding=k, dilation=k - 1)[0]",
     ],
 )
 def test_the_number_matters(tmp_path, made):

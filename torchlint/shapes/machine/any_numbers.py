@@ -4,6 +4,7 @@ number it is does: `x.roll(shift, 1)`, `torch.full((4, 6), value)`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,17 +19,18 @@ _TRIED = {wild.WHOLE: _WHOLE, wild.TRUTH: (True, False), wild.NUMBER: (*_WHOLE, 
 
 
 class SomeNumber:
-    """Stands for a number that nobody knows."""
+    """Stands for a number that nobody knows, at one place of a call."""
 
-    __slots__ = ("number",)
+    __slots__ = ("number", "place")
 
-    def __init__(self, number: Unknown):
+    def __init__(self, number: Unknown, place: int):
         self.number = number
+        self.place = place
 
-    def tried(self, round_: int) -> Any:
-        """A number of its kind, another one in each round."""
+    def tried(self, round_: int, apart: bool) -> Any:
+        """A number of its kind, another one in each round, and at each place if they are to be `apart`."""
         numbers = _TRIED.get(self.number.known, _REAL)
-        return numbers[round_ % len(numbers)]
+        return numbers[(round_ + self.place * apart) % len(numbers)]
 
 
 def marked(given: Any) -> Any:
@@ -36,7 +38,8 @@ def marked(given: Any) -> Any:
     blind = [value for value in _leaves(given) if type(value) is Unknown and wild.known_of(value) is None]
     if not 0 < len(blind) <= _FEW or not all(map(wild.is_number, blind)):
         return None
-    return _changed(given, lambda value: SomeNumber(value) if type(value) is Unknown and value in blind else value)
+    places = itertools.count()
+    return _changed(given, lambda v: SomeNumber(v, next(places)) if type(v) is Unknown and wild.is_number(v) else v)
 
 
 def agreed(run: Callable[[Any], Any], given: Any, name: str, reason: str) -> Any:
@@ -46,18 +49,14 @@ def agreed(run: Callable[[Any], Any], given: Any, name: str, reason: str) -> Any
     once = name.endswith("_") and not name.endswith("__")
     if once and (name in ("resize_", "resize_as_", "set_") or not _keeps_shape(name)):
         raise UnknownUsed(reason)
-    made: list[Any] = []
-    for round_ in range(len(_WHOLE) + len(_REAL)):
-        try:
-            made.append(run(_changed(given, lambda v, n=round_: v.tried(n) if type(v) is SomeNumber else v)))
-        except UnknownUsed:
-            raise
-        except Exception:
-            continue
-        if once or not wild.is_same(made[0], made[-1]):
-            break
-    tensors = [tensor for value in made for _, tensor in wild.leaves(value)]
+    several = sum(type(value) is SomeNumber for value in _leaves(given)) > 1 and not once
+    made = _made(run, given, False, once)
     alike = len(made) > 1 and all(wild.is_same(made[0], other) for other in made[1:])
+    if alike and several:  # `x.transpose(a, b)` where both are the same leaves all as it is
+        others = _made(run, given, True, once)
+        alike = bool(others) and all(wild.is_same(made[0], other) for other in others)
+        made += others
+    tensors = [tensor for value in made for _, tensor in wild.leaves(value)]
     if not tensors or not (alike or made and once):
         raise UnknownUsed(reason)
     before = {tensor.untyped_storage()._cdata for _, tensor in wild.leaves(given)}
@@ -66,6 +65,21 @@ def agreed(run: Callable[[Any], Any], given: Any, name: str, reason: str) -> Any
             raise UnknownUsed(reason)  # a part whose numbers are known, nobody knows which
         ranges.forget(tensor)
     return made[-1]
+
+
+def _made(run: Callable[[Any], Any], given: Any, apart: bool, once: bool) -> list[Any]:
+    """What several numbers make of it, until one makes something else."""
+    made: list[Any] = []
+    for round_ in range(len(_WHOLE) + len(_REAL)):
+        try:
+            made.append(run(_changed(given, lambda v, n=round_: v.tried(n, apart) if type(v) is SomeNumber else v)))
+        except UnknownUsed:
+            raise
+        except Exception:
+            continue
+        if once or not wild.is_same(made[0], made[-1]):
+            break
+    return made
 
 
 def _keeps_shape(name: str) -> bool:
