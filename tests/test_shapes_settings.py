@@ -178,6 +178,9 @@ def test_a_text_that_is_not_plain_is_unknown(text):
         ("np.save(folder / 'a', x)", "np.load(str(folder / 'a.npy'))"),
         ("np.savez(folder / 'a.npz', x=x)", "np.load(folder / 'a.npz')['x']"),
         ("np.savez_compressed(str(folder / 'a'), x)", "np.load(folder / 'a.npz')['arr_0']"),
+        ("np.save(folder / 'a', torch.zeros(9, 3))", "np.load(folder / 'a.npy')"),
+        ("np.savez(folder / 'a', x=torch.zeros(9, 3))", "np.load(folder / 'a.npz')['x']"),
+        ("np.savez(folder / 'a', x=[[0.0] * 3] * 9)", "np.load(folder / 'a.npz')['x'].astype(np.float32)"),
     ],
 )
 def test_what_numpy_saves_it_loads(tmp_path, save, load):

@@ -10,6 +10,7 @@ from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.libraries import saving
+from torchlint.shapes.libraries.numpy import array
 from torchlint.shapes.libraries.path_texts import path_text
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array, dtype_of
@@ -90,14 +91,15 @@ def _named(where: Any, end: str) -> Any:
 
 
 def _save(machine, file=None, arr=None, *rest, **options):
-    saving.save(machine, arr, _named(file, ".npy"))
+    saving.save(machine, array(machine, arr), _named(file, ".npy"))
 
 
 def _savez(machine, file=None, *arrays, **named):
     if "*" not in named:
         machine.budget.length(len_of(arrays) + len_of(named))
-        numbered = {f"arr_{number}": array for number, array in enumerate(arrays)}
-        saving.save(machine, Archive({**numbered, **named}), _named(file, ".npz"))
+        numbered = {f"arr_{number}": value for number, value in enumerate(arrays)}
+        made = {name: array(machine, value) for name, value in (numbered | named).items()}
+        saving.save(machine, Archive(made), _named(file, ".npz"))
 
 
 def _load(machine, file=None, *rest, **options):
