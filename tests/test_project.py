@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -158,3 +159,10 @@ def test_bases_are_found_behind_comments_and_type_parameters(tmp_path):
 def test_a_file_seems_to_call_what_a_bracket_opens_behind(text, calls, tmp_path):
     (tmp_path / "a.py").write_text(text)
     assert Project(tmp_path).seems_to_call(str(tmp_path / "a.py"), "make") is calls
+
+
+def test_comments_that_name_a_function_are_read_once(tmp_path):
+    (tmp_path / "a.py").write_text("# make\n" * 30_000)
+    started = time.process_time()
+    assert not Project(tmp_path).seems_to_call(str(tmp_path / "a.py"), "make")
+    assert time.process_time() - started < 5

@@ -1,9 +1,13 @@
 """What is wrong in code to which nothing in a project leads is a remark; what anything may lead to is a finding."""
 
+import time
+
 import pytest
 
 from torchlint.config import Selection, Settings
+from torchlint.project import Project
 from torchlint.run import check
+from torchlint.source.text.sketch import sketch
 
 pytestmark = pytest.mark.usefixtures("alone")
 ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
@@ -327,3 +331,11 @@ def test_many_unreached_definitions_cost_no_more_than_some(tree, monkeypatch):
     tree({**PROGRAM, "loss.py": LOSS + "\n\n" + many})
     assert len(said()) == 302
     assert len(set(asked)) < 60
+
+
+@pytest.mark.parametrize("text", ['"""\\', "'''\\", "@a\n"])
+def test_a_sketch_of_what_does_not_end_is_drawn_soon(text, tmp_path):
+    (tmp_path / "a.py").write_text(text * 150_000)
+    started = time.process_time()
+    sketch(Project(tmp_path), str(tmp_path / "a.py"))
+    assert time.process_time() - started < 10

@@ -221,8 +221,9 @@ class Project:
         """Does a bracket open behind a name somewhere in a file?"""
         if not self.contains(path, name):
             return False
-        opening = rf"{re.escape(name)}(?:[\s\\)]|#[^\n]*\n)*\("  # it begins with what is searched for fast
-        return re.search(opening, self.text(path) or "") is not None
+        # It begins with what is searched for fast, and goes on behind what it has read in vain.
+        opening = rf"{re.escape(name)}(?:[\s\\)]|#[^\n]*\n)*(\()?"
+        return any(found[1] for found in re.finditer(opening, self.text(path) or ""))
 
     def words(self, path: str, text: str | None = None) -> Words:
         """The words of a file, or of a text that stands for it."""

@@ -27,7 +27,9 @@ _MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
 _WORD = re.compile(rb"\w+")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
-_LONG_TEXT = re.compile(rb'"""(?:[^\\]|\\.)*?"""|' + rb"'''(?:[^\\]|\\.)*?'''", re.DOTALL)
+_LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
+    rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
+)
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
 _OF_ITSELF = re.compile(
@@ -124,14 +126,14 @@ def _modules(data: bytes) -> frozenset[str] | None:
 def _pieces(data: bytes) -> Iterator[Piece]:
     starts = [match.start() for match in _TOP.finditer(data)] or [len(data)]
     pieces = [data[start:end] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
-    decorators = b""
+    decorators: list[bytes] = []
     held: list[bytes] = []  # the branches of one statement
     for piece in [*pieces, b"pass"]:
         if held and not _GOES_ON.match(piece):
-            yield _piece(b"".join(held), decorators)
-            held, decorators = [], b""
+            yield _piece(b"".join(held), b"".join(decorators))
+            held, decorators = [], []
         if piece.startswith(b"@"):
-            decorators += piece
+            decorators.append(piece)
         else:
             held.append(piece)
 
