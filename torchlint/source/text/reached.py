@@ -92,12 +92,12 @@ class Reached:
     def answer(self, path: str) -> str:
         """All that is told of a file, in short."""
         whole = (self.is_left_over, self.files.__contains__, self.is_imported, self.is_script, self.takes_methods)
-        names = sorted(name for place, name in self._names if place == path)
-        return digest(repr(([ask(path) for ask in whole], names)).encode())
+        names = self._names.get(path, frozenset())
+        return digest(repr(([ask(path) for ask in whole], sorted(names))).encode())
 
     def has(self, path: str, name: str) -> bool:
         """Is a definition at the top of a file reached? What the sketch does not show may be."""
-        return (path, name) in self._names or all(name != piece.name for piece in self._sketches[path].pieces)
+        return name in self._names.get(path, ()) or all(name != piece.name for piece in self._sketches[path].pieces)
 
     def is_imported(self, path: str) -> bool:
         """Does any file import it, reached or not?"""
@@ -111,7 +111,7 @@ class Reached:
         """Does a file, run by hand, call something that it defines in its main block? Others may be excerpts."""
         if path not in self._sketches or not any(piece.kind == "main" for piece in self._sketches[path].pieces):
             return False
-        return any((path, piece.name) in self._names for piece in self._sketches[path].pieces if piece.name)
+        return any(piece.name in self._names.get(path, ()) for piece in self._sketches[path].pieces if piece.name)
 
     def is_left_over(self, path: str) -> bool:
         """Does nothing lead to a file, while others like it are used? What stands alone, or beside others to which
@@ -170,8 +170,8 @@ class Reached:
             left += more
         return found
 
-    def _named(self) -> set[tuple[str, str]]:
-        """The definitions that are named by what is reached."""
+    def _named(self) -> dict[str, set[str]]:
+        """The definitions in each file that are named by what is reached."""
         defined: dict[bytes, dict[str, list[Piece]]] = {}
         for path in self.files:
             for piece in self._sketches[path].pieces:
@@ -181,7 +181,9 @@ class Reached:
         left = [
             (path, piece) for path in self.files for piece in self._sketches[path].pieces if self._counts(path, piece)
         ]
-        found = {(path, piece.name) for path, piece in left}
+        found: dict[str, set[str]] = {path: set() for path in self.files}
+        for path, piece in left:
+            found[path].add(piece.name)
         behind: dict[str, Collection[str]] = {}
         while left and self.steps <= _MOST_STEPS:
             path, piece = left.pop()
@@ -190,8 +192,8 @@ class Reached:
             for word in known & piece.words:
                 for place, others in defined[word].items():
                     self.steps += 1
-                    if (place, others[0].name) not in found and place in behind[path]:
-                        found.add((place, others[0].name))
+                    if others[0].name not in found[place] and place in behind[path]:
+                        found[place].add(others[0].name)
                         left += [(place, other) for other in others]
         return found
 
