@@ -121,3 +121,34 @@ def test_what_is_set_past_a_class_is_there(tmp_path):
         width
     ]
     assert faults(tmp_path, SETTING_PAST_ITSELF.format(set="closed"))[0].startswith("there is no 'locked' among")
+
+
+PAST_A_FROZEN_CLASS = """
+    import random
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Options:
+        width: int = 3
+        depth: int = 0
+
+        def __post_init__(self):
+            object.__setattr__(self, {name}, self.width * 2)
+
+        @property
+        def hidden(self):
+            return self.depth
+
+        @hidden.setter
+        def hidden(self, value):
+            object.__setattr__(self, "depth", value)
+
+    nn.Linear(Options().depth, 4)(torch.zeros(1, {size}))
+"""
+
+
+@pytest.mark.parametrize("name", ["'depth'", "'hidden'", "random.choice(('width', 'depth'))"])
+def test_what_is_set_past_a_frozen_class_is_there_and_its_default_is_not(tmp_path, name):
+    assert faults(tmp_path, PAST_A_FROZEN_CLASS.format(name=name, size=6)) == []
+    said = faults(tmp_path, PAST_A_FROZEN_CLASS.format(name=name, size=5))
+    assert said == (["Linear takes 6 features but gets 5 in (1, 5)"] if name == "'depth'" else [])

@@ -459,15 +459,21 @@ def _begin(machine, kind: type, held: Any, args: tuple, kwargs: dict[str, Any]) 
 
 def _set_past_its_class(machine, held: Any, name: Any, value: Any) -> Any:
     """`object.__setattr__(self, name, value)`: what a class itself says of setting attributes is not asked."""
-    if not machine.is_own(held) or isinstance(held, type):
+    if not machine.is_own(held) or isinstance(held, type) or not hasattr(held, "__dict__"):
         return Unknown("an attribute of what is not the program's")
-    if type(name) is not str or name.startswith("__") or hasattr(type(held), name) or not hasattr(held, "__dict__"):
-        guards.leave_unfinished(machine, held)
-        return Unknown("an attribute that may be set")
+    if type(name) is not str or name.startswith("__") or _is_set_by_class(type(held), name):
+        machine.set_somewhere(held, value)
+        return None
     if machine.changes.loops:
         machine.changes.fields.append((held, name, value))
     held.__dict__[name] = value
     return None
+
+
+def _is_set_by_class(kind: type, name: str) -> bool:
+    """Does a class say what becomes of an attribute, as a property does, and no default?"""
+    said = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    return hasattr(type(said), "__set__")
 
 
 def _sets_plainly(owner: nn.Module, name: str) -> bool:
