@@ -46,6 +46,8 @@ def test_a_text_of_a_time_has_letters(tmp_path, text):
         "isinstance(known, datetime.date) and not isinstance(known, timedelta)",
         "f'{known}' == str(date.fromisoformat('2020-03-01'))",
         "(2 * timedelta(hours=12)).total_seconds() == 86400",
+        "datetime.datetime(2020, 1, 1).tzinfo is None and not datetime.datetime(2020, 1, 1).fold",
+        "known < date.max and date.max.year == 9999 and known.min.year == 1",
     ],
 )
 def test_what_is_known_of_a_day_is_computed(tmp_path, test):

@@ -12,12 +12,13 @@ from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.tensors import wild
 
 _KINDS = {kind.__name__: kind for kind in (datetime.date, datetime.datetime, datetime.time, datetime.timedelta)}
-_NUMBERS = frozenset("year month day hour minute second microsecond days seconds microseconds".split())
+_NUMBERS = frozenset("year month day hour minute second microsecond fold days seconds microseconds".split())
 _WHOLE = frozenset("weekday isoweekday toordinal".split())
 _REAL = frozenset({"timestamp", "total_seconds"})
 _TEXTS = frozenset("strftime isoformat ctime".split())
 _SAME = frozenset({"replace", "date", "time"})
 _READ = ("fromisoformat", "fromordinal", "fromtimestamp", "strptime")
+_ENDS = ("min", "max", "resolution")
 _NOW = ("now", "today", "utcnow")
 _LONGEST = 100  # letters of a format
 
@@ -38,6 +39,8 @@ class Moment(StandIn):
             return Unknown(f"{name} of a time")
         if name in _NUMBERS:
             return getattr(self._value, name) if self._value is not None else wild.unknown("a time", wild.WHOLE)
+        if not callable(getattr(self._kind, name)):  # `tzinfo`, `max`
+            return _wrapped(getattr(self._value, name)) if self._value is not None else Unknown(f"{name} of a time")
         return Special(name, lambda machine, *args, **options: self._ask(name, args, options))
 
     def _ask(self, name: str, args: tuple, options: dict[str, Any]) -> Any:
@@ -134,6 +137,8 @@ def _maker(kind: type) -> Special:
     for name in (*_NOW, *_READ):
         if hasattr(kind, name):
             special.__dict__[name] = _reader(kind, name)
+    for name in _ENDS:
+        special.__dict__[name] = _wrapped(getattr(kind, name))
     return special
 
 
