@@ -534,3 +534,19 @@ Masked().to("cuda")
 """
     (found,) = lint(text, Job.of(tmp_path / "masked.py", Settings(dry_run=False))).findings
     assert found.code == "TL301" and (found.fix is not None) is is_fixed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(nn.Module):\n    def forward(self, q, k, v):\n        w = F.softmax(q @ k, dim=0)\n"
+        "        torch.einsum()\n        return torch.einsum(equation='nl,nld->nd', operands=(w, v))",
+        "def train(losses):\n    for () in losses.items():\n        loss.backward()",
+        "async def train(net, parts, data):\n    async for part in parts:\n        opt = torch.optim.Adam(net.parameters())\n"
+        "        for x, y in data:\n            opt.zero_grad()\n            F.mse_loss(net(x), y).backward()\n"
+        "            opt.step()",
+    ],
+)
+def test_what_hardly_anybody_writes_crashes_no_rule(text):
+    prelude = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\nfrom torch.utils.data import *\n"
+    codes(prelude + text)  # which raises what a rule does

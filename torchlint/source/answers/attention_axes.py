@@ -71,7 +71,7 @@ def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis:
 
 def _is_summed_by_letters(einsum: Value, softmax: ast.Call, axis: int) -> bool:
     """Slots that compete for the positions have a letter of their own; that of a batch is everybody's."""
-    equation, *given = einsum.node.args
+    equation, *given = einsum.node.args or [None]
     text = equation.value if isinstance(equation, ast.Constant) and isinstance(equation.value, str) else ""
     terms, arrow, result = text.replace(" ", "").partition("->")
     parts = terms.split(",")

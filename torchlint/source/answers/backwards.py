@@ -128,7 +128,7 @@ def _listed_for(module: Module, loss: ast.expr, loop: ast.For) -> Iterator[list[
     table, target = loop.iter, loop.target
     word = last_word(table.func) if isinstance(table, ast.Call) and not table.args else ""
     if word in ("values", "items") and isinstance(table.func, ast.Attribute):
-        target = target.elts[-1] if word == "items" and isinstance(target, ast.Tuple) else target
+        target = target.elts[-1] if word == "items" and isinstance(target, ast.Tuple) and target.elts else target
         table = table.func.value
     if isinstance(loss, ast.Name) and isinstance(target, ast.Name) and loss.id == target.id:
         for made in origins(Value(module, table)):

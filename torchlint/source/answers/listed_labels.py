@@ -89,6 +89,8 @@ def _counter(labels: Value, target: ast.expr, iterated: ast.expr) -> str | None:
     number in each round.
     """
     word = last_word(iterated.func) if isinstance(iterated, ast.Call) else ""
+    if isinstance(target, ast.Tuple) and len(target.elts) != 2:
+        return None
     if word == "items" and isinstance(target, ast.Tuple) and isinstance(number := target.elts[-1], ast.Name):
         tables = origins(labels.at(iterated.func.value, ())) if isinstance(iterated.func, ast.Attribute) else []
         return number.id if tables and all(_numbers_each(table) for table in tables) else None

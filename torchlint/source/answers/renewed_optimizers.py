@@ -156,7 +156,7 @@ def _is_over_settings(module: Module, loop: ast.AST) -> bool:
 def counted_over(loop: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
     """What a loop or the first part of a comprehension counts, and what it goes through."""
     over = loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
-    return (over.target, over.iter) if isinstance(over, (ast.For, ast.comprehension)) else (None, None)
+    return (over.target, over.iter) if isinstance(over, (ast.For, ast.AsyncFor, ast.comprehension)) else (None, None)
 
 
 def _is_of_a_test(loop: ast.AST) -> bool:
