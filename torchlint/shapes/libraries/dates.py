@@ -18,7 +18,6 @@ _REAL = frozenset({"timestamp", "total_seconds"})
 _TEXTS = frozenset("strftime isoformat ctime".split())
 _SAME = frozenset({"replace", "date", "time"})
 _READ = ("fromisoformat", "fromordinal", "fromtimestamp", "strptime")
-_ENDS = ("min", "max", "resolution")
 _NOW = ("now", "today", "utcnow")
 _LONGEST = 100  # letters of a format
 
@@ -137,7 +136,7 @@ def _maker(kind: type) -> Special:
     for name in (*_NOW, *_READ):
         if hasattr(kind, name):
             special.__dict__[name] = _reader(kind, name)
-    for name in _ENDS:
+    for name in ("min", "max", "resolution"):
         special.__dict__[name] = _wrapped(getattr(kind, name))
     return special
 
