@@ -65,6 +65,7 @@ def test_lines_cost_the_same_however_many_there_are(line):
     "torch.chain_matmul(*[torch.zeros(3, 3)] * 3000)",
     "torch.hsplit(torch.zeros(3, 10**6), 10**6)",
     "m = nn.Linear(1, 1)\nfor i in range(40): m = nn.Sequential(m, m)\nm(torch.zeros(1, 1))",
+    "from pathlib import Path\np = Path('a/' * 2000)\nfor i in range(200): p.parents",
 ])  # fmt: skip
 def test_too_much_work_is_given_up_with_a_note_and_what_was_found_stays(text):
     result = ran(VICTIM + "\n" + text)

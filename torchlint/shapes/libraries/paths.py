@@ -21,6 +21,7 @@ class FilePath(PathText, StandIn):
         texts = [path_text(part) for part in parts]
         if sum(map(len, texts)) > LONGEST or not all(type(text) is str for text in texts):
             raise ValueError("a path that is too long")
+        machines[-1].budget.length(sum(map(len, texts)))
         self._pure = PurePosixPath(*texts)
         self.as_text = str(self._pure)
 
