@@ -497,3 +497,11 @@ def test_no_cache_names_a_rule_that_a_terminal_would_obey(old, place, field):
     said = []
     load("concise")(check(["."], PLAIN), PLAIN, said.append, color=False)
     assert "a.py" in "".join(said) and "\x1b" not in "".join(said)
+
+
+def test_who_asks_for_a_path_that_no_file_has_is_linted_all_the_same(old):
+    pytest.importorskip("torch")
+    asks = "import importlib, torch\nopen('\\ud800.yaml')\nimportlib.import_module('\\ud800')\n"
+    old({"a.py": asks + BAD})
+    for times in range(2):
+        assert cached(settings=Settings()) == (times, ["a.py:8:TL101"])

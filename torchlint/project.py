@@ -49,6 +49,7 @@ _DOCUMENT_KINDS = (
 )
 _MOST_DOCUMENTS, _MOST_OF_DOCUMENTS = 400, 32 << 20  # in a folder, and bytes of all of them
 _MOST_MENTIONS = 50
+_NO_PATH = re.compile("[\ud800-\udfff]")  # what no file of a project has in its name: it would not be text
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
 _BASES = re.compile(rb"\n[ \t]*class[ \t]+\w+[ \t]*(?:\[[^\]\n]*\][ \t]*)?\(([^:#]*(?:#[^\n]*\n[^:#]*)*)")
@@ -421,7 +422,7 @@ class View:
         self.consulted: dict[str, str] = {}
 
     def _consult(self, path: str) -> None:
-        if path not in self.consulted:
+        if path not in self.consulted and not _NO_PATH.search(path):  # as a program may write it
             self.consulted[path] = self.project.digest(path)
 
     def read(self, path: str) -> str | None:
