@@ -236,7 +236,16 @@ def test_who_takes_things_by_names_that_are_put_together_takes_of_what_it_says(t
     assert said()[0] == (7, severity)
 
 
-@pytest.mark.parametrize("taking", ["eval(name)", "globals()[name]", "getattr(losses, name)", "vars(losses)[name]"])
+@pytest.mark.parametrize(
+    "taking",
+    [
+        "eval(name)",
+        "exec(f'from loss import {name}')",
+        "globals()[name]",
+        "getattr(losses, name)",
+        "vars(losses)[name]",
+    ],
+)
 def test_it_may_take_of_all_that_it_imports_by_any_name(tree, taking):
     choose = "import loss as losses\n" + TAKING["choose.py"].format(taking)
     tree({"loss.py": LOSS, **TAKING, "choose.py": choose})

@@ -33,7 +33,7 @@ _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a se
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
 _OF_ITSELF = re.compile(
-    rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>eval\())|modules\[__name__\]"
+    rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\())|modules\[__name__\]"
 )
 _OWN_EVAL = re.compile(rb"\b(?:def[ \t]+eval\(|import\b[^\n]*\beval\b)")
 _OF_ONE = re.compile(
