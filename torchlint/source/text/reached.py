@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
-from torchlint.source.text.sketch import Piece, Sketch, sketch
+from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
 
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _PACKAGED = re.compile(rb"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
@@ -57,9 +57,10 @@ def _reached(project: Project) -> Reached | None:
         return None
     if sum(len(project.bytes(path) or b"") for path in files) > _MOST_BYTES:
         return None
-    sketches = {path: sketch(project, path) for path in files}
-    if any(one.modules is None for one in sketches.values()):
+    importing = (path for path in files if imports_by_text(project.bytes(path) or b""))
+    if any(sketch(project, path).modules is None for path in importing):
         return None
+    sketches = {path: sketch(project, path) for path in files}
     found = Reached(project, sketches)
     return found if found.steps <= _MOST_STEPS else None
 

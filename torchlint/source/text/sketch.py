@@ -35,6 +35,7 @@ _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a se
 _OF_ITSELF = re.compile(
     rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\())|modules\[__name__\]"
 )
+_TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # cheaper
 _OWN_EVAL = re.compile(rb"\b(?:def[ \t]+eval\(|import\b[^\n]*\beval\b)")
 _OF_ONE = re.compile(
     rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(\w+)\.__dict__(?!\[[\"'])"
@@ -107,15 +108,22 @@ def _read(data: bytes) -> Sketch:
     )
 
 
+def imports_by_text(data: bytes) -> bool:
+    """May a program import what a text says?"""
+    return b"import_module" in data or b"__import__" in data
+
+
 def _takes_of_itself(data: bytes) -> bool:
     """Does it take any of the names that it has? To call a function of its own that goes by `eval` does not."""
-    return any(not found["eval"] or not _OWN_EVAL.search(data) for found in _OF_ITSELF.finditer(data))
+    return any(word in data for word in _TAKING_OF_ITSELF) and any(
+        not found["eval"] or not _OWN_EVAL.search(data) for found in _OF_ITSELF.finditer(data)
+    )
 
 
 def _modules(data: bytes) -> frozenset[str] | None:
     """The last words of the modules that are imported by text."""
     found = set()
-    for name, end in _A_MODULE.findall(data):
+    for name, end in _A_MODULE.findall(data) if imports_by_text(data) else ():
         word = name.rstrip(b".").rpartition(b".")[2]
         if not word or not name.endswith(b".") and end not in b"\"'":
             return None
