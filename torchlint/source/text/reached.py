@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from torchlint.project import Project, digest, imported_as
@@ -84,9 +85,9 @@ class Reached:
         self._open = set(filter(self._is_taken_of, sketches)).union(
             *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
         )
-        self.files = self._from(path for path in sketches if self._is_begun_with(path))
+        self._lead_to(path for path in sketches if self._is_begun_with(path))
         by_hand = set(filter(self._is_imported_by_hand, sketches))
-        self.files = self._from(self.files | by_hand)
+        self._lead_to(self.files | by_hand)
         self._open |= by_hand
         self._names = self._named()
 
@@ -120,9 +121,13 @@ class Reached:
         """
         if path in self.files or path not in self._sketches:
             return False
-        folder = "" if self._importers[path] else os.path.dirname(path)
-        like_it = (one for one in self.files if self._importers[one] and folder in ("", os.path.dirname(one)))
-        return sum(1 for _ in like_it) >= _NEIGHBOURS
+        like_it = self._used.total() if self._importers[path] else self._used[os.path.dirname(path)]
+        return like_it >= _NEIGHBOURS
+
+    def _lead_to(self, begun: Iterable[str]) -> None:
+        """Finds the files that are reached from some, and how many of them others import in each folder."""
+        self.files = self._from(begun)
+        self._used = Counter(os.path.dirname(path) for path in self.files if self._importers[path])
 
     def _imported(self, project: Project, path: str) -> set[str]:
         """The files that a file imports, with the packages in which they are."""

@@ -35,7 +35,7 @@ _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a se
 _OF_ITSELF = re.compile(
     rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\())|modules\[__name__\]"
 )
-_TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # cheaper
+_TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
 _OWN_EVAL = re.compile(rb"\b(?:def[ \t]+eval\(|import\b[^\n]*\beval\b)")
 _OF_ONE = re.compile(
     rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(\w+)\.__dict__(?!\[[\"'])"
@@ -176,10 +176,13 @@ def _on_one_line(text: re.Match[bytes]) -> bytes:
 
 
 def _without_comments(data: bytes) -> bytes:
-    return b"".join(line if b"#" not in line else _without_comment(line) for line in data.splitlines(keepends=True))
+    lines = data.splitlines(keepends=True)
+    return b"".join(line.partition(b"#")[0] + b"\n" if has_comment(line) else line for line in lines)
 
 
-def _without_comment(line: bytes) -> bytes:
-    """A hash in a string begins no comment."""
+def has_comment(line: bytes) -> bool:
+    """Does a comment begin in a line, or in its beginning, and no string that holds the hash?"""
+    if b"#" not in line:
+        return False
     before, _, _ = line.partition(b"#")
-    return line if before.count(b'"') % 2 or before.count(b"'") % 2 else before + b"\n"
+    return not (before.count(b'"') % 2 or before.count(b"'") % 2)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from torchlint.project import View
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.reached import Reached, answer, is_found_by_name, reached
+from torchlint.source.text.sketch import has_comment
 
-_BRINGS = re.compile(rb"[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*\(?[\w, \t]+\Z")
-_RENAMED = re.compile(rb"[ \t]+as\b")
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
 
 
@@ -92,9 +91,7 @@ def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
 
 
 def _says_nobody(view: View, node: _Definition) -> bool:
-    """Does its name stand nowhere but where things are so called, in itself, in comments, and where it is brought under
-    this name for nobody?
-    """
+    """Does its name stand nowhere but where things are so called, in itself and in comments?"""
     name = node.name.encode()
     own = range(node.first, node.last + 1)
     pattern = re.compile(rb"\b" + name + rb"\b")
@@ -106,18 +103,7 @@ def _says_nobody(view: View, node: _Definition) -> bool:
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
-            if not _is_comment(text) and not defined.match(text) and not _is_brought(data, start, match.end()):
+            if not has_comment(text) and not defined.match(text):
                 if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
                     return False
     return True
-
-
-def _is_brought(data: bytes, start: int, end: int) -> bool:
-    """Is a name one of those that an import in a line brings as they are?"""
-    return _BRINGS.match(data, start, end) is not None and _RENAMED.match(data, end) is None
-
-
-def _is_comment(beginning: bytes) -> bool:
-    """Has a comment begun in a line, and no string that holds the hash?"""
-    before, has_hash, _ = beginning.partition(b"#")
-    return bool(has_hash) and not (before.count(b'"') % 2 or before.count(b"'") % 2)
