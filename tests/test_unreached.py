@@ -342,7 +342,7 @@ def test_many_unreached_definitions_cost_no_more_than_some(tree, monkeypatch):
     assert len(set(asked)) < 60
 
 
-@pytest.mark.parametrize("text", ['"""\\', "'''\\", "@a\n"])
+@pytest.mark.parametrize("text", ['"""\\', "'''\\", "@a\n", "eval( import "])
 def test_a_sketch_of_what_does_not_end_is_drawn_soon(text, tmp_path):
     (tmp_path / "a.py").write_text(text * 150_000)
     started = time.process_time()

@@ -36,7 +36,7 @@ _OF_ITSELF = re.compile(
     rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\())|modules\[__name__\]"
 )
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
-_OWN_EVAL = re.compile(rb"\b(?:def[ \t]+eval\(|import\b[^\n]*\beval\b)")
+_OWN_EVAL = re.compile(rb"\bdef[ \t]+eval\(|^[ \t]*(?:from|import)\b[^\n]*\beval\b", re.MULTILINE)
 _OF_ONE = re.compile(
     rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(\w+)\.__dict__(?!\[[\"'])"
     rb"|\b(?:vars|dir|getmembers)\([ \t\n]*([\w.]+)"
@@ -115,9 +115,10 @@ def imports_by_text(data: bytes) -> bool:
 
 def _takes_of_itself(data: bytes) -> bool:
     """Does it take any of the names that it has? To call a function of its own that goes by `eval` does not."""
-    return any(word in data for word in _TAKING_OF_ITSELF) and any(
-        not found["eval"] or not _OWN_EVAL.search(data) for found in _OF_ITSELF.finditer(data)
-    )
+    if not any(word in data for word in _TAKING_OF_ITSELF):
+        return False
+    is_own = _OWN_EVAL.search(data) is not None
+    return any(not (found["eval"] and is_own) for found in _OF_ITSELF.finditer(data))
 
 
 def _modules(data: bytes) -> frozenset[str] | None:
