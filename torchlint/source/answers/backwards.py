@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from torchlint.facts import fact
 from torchlint.source.answers.certain_modules import is_a_weight
+from torchlint.source.answers.graphless_models import freezes
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.answers.just_put import put_there
 from torchlint.source.flow.calling import Callee
@@ -61,9 +62,6 @@ def _part_of_file(node: ast.AST) -> ast.AST:
     return function if function is not None else [node, *ancestors(node)][-2]
 
 
-_FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
-
-
 def used_up(module: Module) -> Iterator[Again]:
     """The backwards of a file that go through a graph for the second time."""
     frozen = _may_be_frozen(module)
@@ -103,7 +101,7 @@ def _may_be_frozen(module: Module) -> bool:
     """
     view = module.world.view
     others = view.mentions("requires_grad") if view.is_imported() else ()
-    return any(map(_FREEZES.search, (module.index.text, *(view.project.text(path) or "" for path in others))))
+    return any(map(freezes, (module.index.text, *(view.project.text(path) or "" for path in others))))
 
 
 def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
@@ -16,6 +17,7 @@ from torchlint.source.training.regions import NO_GRAD
 from torchlint.source.training.sameness import identity
 
 _SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
+_FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
 
 
 def leaves_no_graph(module: Module, model: Value) -> bool:
@@ -94,8 +96,24 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
     return True
 
 
+def freezes(text: str) -> bool:
+    """Does a file switch off gradients of anything?"""
+    return _FREEZES.search(text) is not None
+
+
 def _is_frozen(module: Module, model: Value) -> bool:
-    """Does the file switch off the gradients of what goes by the model's name?"""
+    """Does the file switch off the gradients of what goes by the model's name, or one that makes the model those of
+    anything?
+    """
+    made = identity(model).values()
+    called = [
+        c.module for one in made if isinstance(one.node, ast.Call) for c in callees(one) if c.function is not None
+    ]
+    makers = {maker.path for maker in (*called, *(one.module for one in made)) if maker and maker is not module}
+    if all(isinstance(one.node, ast.arg) for one in made):
+        makers.update(module.imported_paths())  # nobody is seen to hand it over
+    if any(freezes(module.world.view.read(path) or "") for path in makers):
+        return True
     word = last_word(model.node)
     for name in ("requires_grad_", "requires_grad"):
         for node in module.index.attributes(name):
