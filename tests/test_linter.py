@@ -158,6 +158,19 @@ def test_a_crash_of_a_rule_is_one_finding(tmp_path, body, said):
     assert said in found[0].message and "\n" not in found[0].message and "TL990" in found[0].message
 
 
+def test_what_a_message_quotes_is_as_short_as_people_read():
+    losses = [f"losses[{n}].item()" for n in range(100)]
+    text = f"""import torch
+model = torch.nn.Linear(4, 2)
+losses = model(torch.zeros(100, 4))
+total = torch.tensor({" + ".join(losses)})
+total.backward()
+"""
+    (found,) = lint(text, Job.of("/nowhere/a.py", TEXT_WORLD)).findings
+    assert (found.code, found.span.line, found.message.count("`")) == ("TL204", 4, 4)
+    assert "`losses[0].item() + " in found.message and "…`" in found.message and len(found.message) < 200
+
+
 def test_one_mistake_is_said_once():
     """The text world names the tensor, the dry run the layer in which it meets another: they share the line of the
     call.

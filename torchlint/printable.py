@@ -1,4 +1,4 @@
-"""Text that others wrote, made harmless for whatever prints it."""
+"""Text that others wrote, made harmless for whatever prints it, and short for whoever reads it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 _COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
+_WIDEST = 80  # of what is quoted in a message
+_QUOTE = re.compile("`([^`]*)`")
 # Controls of a terminal, line separators, marks that are not seen or reorder what is, halves of characters; and what a
 # build server takes for a command wherever it stands in a line: `##[…]`, `##vso[…]`, `##teamcity[…]`.
 UNPRINTABLE = re.compile(
@@ -18,6 +20,16 @@ UNPRINTABLE = re.compile(
 def printable(text: str) -> str:
     """The text with everything escaped that a terminal or a build server would obey instead of showing."""
     return UNPRINTABLE.sub(_escaped, text)
+
+
+def shortened(text: str, width: int) -> str:
+    """The text, or as much of its beginning as there is room for."""
+    return text if len(text) <= width else text[: max(width - 1, 1)].rstrip() + "…"
+
+
+def with_short_quotes(message: str) -> str:
+    """A message that quotes no expression longer than people read: one may go over a page."""
+    return _QUOTE.sub(lambda quote: f"`{shortened(quote[1], _WIDEST)}`", message)
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from torchlint.printable import printable
+from torchlint.printable import printable, shortened
 from torchlint.shapes.core.table import Table
-from torchlint.traces import words
 from torchlint.traces.boxes import Box, boxes_of, grouped, places_of
 
 _ROW, _BOX, _HEIGHT, _MARGIN = 60, 224, 36, 14
@@ -63,7 +62,7 @@ class _Drawing(NamedTuple):
 
     def _drawn(self, box: Box, row: int, lane: int) -> str:
         x, y = _place(row, lane)
-        title, shape = words.short(box.title, 31), words.short(box.shape, 33)
+        title, shape = shortened(box.title, 31), shortened(box.shape, 33)
         lines = {s.span.line for s in box.steps if s.span is not None and s.path == self.path}
         classes = " ".join([box.kind, *(f"{self.name}-line-{line}" for line in sorted(lines))])
         drawn = (

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from torchlint.notation import shape_text
-from torchlint.printable import printable
+from torchlint.printable import printable, shortened
 from torchlint.shapes.core.table import ForwardCost, Step
 from torchlint.traces import words
 from torchlint.traces.optimizer_memory import optimizer_of
@@ -86,8 +86,8 @@ def _model(story: Story, depth: int, fold: bool, memory: int) -> Iterator[str]:
 def _cells(row: Line) -> tuple[str, ...]:
     name = f"{row.name}: {row.label}".removeprefix(": ").removesuffix(": ")
     return (
-        words.short(printable(name), _WIDEST) + (f"  ×{row.times}" if row.times > 1 else ""),
-        words.short(row.out, _WIDEST),
+        shortened(printable(name), _WIDEST) + (f"  ×{row.times}" if row.times > 1 else ""),
+        shortened(row.out, _WIDEST),
         words.count(row.parameters) if row.parameters else "",
         number(row.multiply_adds) if row.multiply_adds else "",
         size(row.kept) if row.kept else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.printable import printable
+from torchlint.printable import printable, shortened
 from torchlint.shapes.core.table import Table
 from torchlint.traces import words
 from torchlint.traces.story import Story
@@ -54,9 +54,9 @@ def _forward(story: Story, color: bool) -> Iterator[str]:
 def _cells(table: Table, number: int) -> Iterator[str]:
     step = table.steps[number]
     yield str(step.span.line) if step.span else ""
-    yield words.short(words.title(step), _LABEL)
-    yield words.short(words.shapes(step.inputs), _SHAPES)
-    yield words.short(words.shapes(step.outputs), _SHAPES)
+    yield shortened(words.title(step), _LABEL)
+    yield shortened(words.shapes(step.inputs), _SHAPES)
+    yield shortened(words.shapes(step.outputs), _SHAPES)
     yield words.dtypes(step)
     yield words.count(step.parameters) if step.parameters else ""
 

@@ -50,7 +50,3 @@ def title(step: Step) -> str:
 def count(number: int) -> str:
     """`51,902`"""
     return f"{number:,}"
-
-
-def short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: max(width - 1, 1)] + "…"

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from torchlint.printable import shortened
 from torchlint.shapes.core.held_parts import named_buffers_of, named_modules_of, named_weights_of
 from torchlint.shapes.core.layer_settings import settings_of
 from torchlint.shapes.record.entries import Record, RecordedCall, tensors_in, value_of
@@ -215,6 +216,5 @@ def _text(value: Any) -> str:
     ):
         return ""
     if isinstance(value, _PLAIN) or isinstance(value, (list, tuple)):
-        text = repr(tuple(value) if isinstance(value, torch.Size) else value)
-        return text if len(text) <= 60 else text[:57] + "…"
+        return shortened(repr(tuple(value) if isinstance(value, torch.Size) else value), 60)
     return type(value).__name__

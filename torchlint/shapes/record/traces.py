@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
 from torchlint.notation import shape_text
+from torchlint.printable import shortened
 from torchlint.shapes.core import table
 from torchlint.shapes.core.faults import Trace
 from torchlint.shapes.core.held_parts import modules_of, weights_of
@@ -225,7 +226,7 @@ def _short(value: Any) -> str:
     text = (
         repr(value) if all(isinstance(p, (int, float, str, type(None))) for p in parts) else f"a {type(value).__name__}"
     )
-    return text if len(text) <= 60 else text[:57] + "…"
+    return shortened(text, 60)
 
 
 # Recordings as tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchlint.finding import Note
+from torchlint.printable import shortened
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.private_names import as_written
 from torchlint.shapes.machine.failures import FailedOperation
@@ -13,7 +14,7 @@ _LONGEST = 200
 def fault_of_program(failure: FailedOperation) -> Fault:
     """The fault in an error that is certain, and remembered with what is to be said of it."""
     path, span = failure.place
-    said = failure.says if len(failure.says) <= _LONGEST else failure.says[: _LONGEST - 1] + "…"
+    said = shortened(failure.says, _LONGEST)
     kind = next(base.__name__ for base in type(failure.error).__mro__ if base.__module__ == "builtins")
     notes = []
     if failure.kind == "check" and isinstance(failure.about, str):

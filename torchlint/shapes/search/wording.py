@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from torchlint.notation import shape_text
+from torchlint.printable import shortened
 from torchlint.shapes.core.held_parts import own_weights_of
 from torchlint.shapes.core.standins import Samples
 from torchlint.shapes.language import program
@@ -288,7 +289,7 @@ def shape_of(value: Any) -> str:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python writes out
         text = "…"
-    return text if len(text) < 60 else text[:57] + "…"
+    return shortened(text, 60)
 
 
 def operand(value: Any, text: str | None = None, kind: str = "") -> str:

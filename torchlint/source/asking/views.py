@@ -12,6 +12,7 @@ from torchlint.edits import Edits
 from torchlint.facts import fact, named_of
 from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
+from torchlint.printable import shortened, with_short_quotes
 from torchlint.source.answers.outdated_names import OutdatedUse
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
@@ -71,8 +72,7 @@ class Place(Fixing, Standing):
     @property
     def short(self) -> str:
         """The source in one line, shortened for a message."""
-        text = " ".join(self.text.split())
-        return text if len(text) <= 50 else text[:47] + "…"
+        return shortened(" ".join(self.text.split()), 50)
 
     def name(self, node: ast.AST | None = None) -> str | None:
         """The dotted name of an expression that means something of a library: `torch.nn.functional.relu`."""
@@ -247,7 +247,7 @@ class Place(Fixing, Standing):
             fix = None  # edits belong to the file of the rule's place
         span = module.span(node)
         notes = tuple(note for note in notes if (note.path, note.span.line) != (module.path, span.line))
-        return Finding("", "", module.path, span, message, help, severity, fix, notes)
+        return Finding("", "", module.path, span, with_short_quotes(message), help, severity, fix, notes)
 
     def note(self, place: ast.AST | Spot, message: str) -> Note:
         """Another place that belongs to a finding. One on the finding's own line is left out."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.printable import shortened
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
@@ -88,8 +89,7 @@ class Act:
 
     @property
     def text(self) -> str:
-        text = " ".join(self.module.segment(self.node).split())
-        return text if len(text) <= 50 else text[:47] + "…"
+        return shortened(" ".join(self.module.segment(self.node).split()), 50)
 
     @property
     def statement(self) -> ast.stmt:
