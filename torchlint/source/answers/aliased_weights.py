@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
-from torchlint.source.flow.flow import SAME_OBJECT, callees, origins
+from torchlint.source.flow.flow import SAME_WEIGHTS, callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
 from torchlint.source.flow.memory import remembered
@@ -31,7 +31,6 @@ _GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
 _TRAINS = re.compile(r"train|fit|learn|optimi")
 _COUNTS = re.compile(r"epoch|step|round|version|time|iter|count|^[ijnt]$")
 _STEPS = ("backward", "manual_backward", "step")
-_MOVED = SAME_OBJECT - {"copy.deepcopy"}  # what gives the same object
 _DEPTH = 3  # containers and shallow copies around a state
 
 
@@ -219,7 +218,7 @@ def _is_state_of_weights(origin: Value) -> bool:
 
 def _is_a_fresh_copy(model: Value) -> bool:
     """`copy.deepcopy(model).cpu()`: a model copied in the same round, here or by a helper, and not trained later."""
-    made, around = origins(model, _MOVED), set(loops_around(model.node))
+    made, around = origins(model, SAME_WEIGHTS), set(loops_around(model.node))
     return (
         bool(made)
         and all(isinstance(o.node, ast.Call) and external_name(o.at(o.node.func, ())) == "copy.deepcopy" for o in made)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.source.answers.held_out import EVALUATES
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import SAME_WEIGHTS, callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -58,7 +58,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         sources = [origin for inner in held.modules for origin in identity(inner).values()]
         if not sources or held.tensors or not all(_is_older(origin, loop, made, classes) for origin in sources):
             continue
-        learners = [origin for inner in held.modules for origin in origins(inner)]
+        learners = [origin for inner in held.modules for origin in origins(inner, SAME_WEIGHTS)]
         if any(_is_a_copy(origin) and not _is_older(origin, loop, made, classes) for origin in learners):
             continue
         steps = [

@@ -52,6 +52,7 @@ SAME_OBJECT = frozenset(f".{word}" for word in words(named("same_object"))) | fr
     " torch.nn.utils.weight_norm builtins.staticmethod torch.nn.utils.spectral_norm"
     " torch.nn.utils.parametrizations.weight_norm torch.nn.utils.parametrizations.spectral_norm".split()
 )
+SAME_WEIGHTS = SAME_OBJECT - {"copy.deepcopy"}  # and none that has others, which are the same only at first
 # What moves, casts or reshapes a tensor without changing what its numbers mean; of what is cut off they are only read.
 SAME_NUMBERS = named("same_numbers", but="cuts")
 # And what changes them without changing what they stand for: probabilities that are scaled, clamped or cut are no
