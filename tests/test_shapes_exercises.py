@@ -86,6 +86,15 @@ from torchlint.gaps import Gaps
         print(encoder(torch.zeros(2, 3)).shape)
         torch.optim.SGD(encoder.parameters(), 0.1)
         """,
+        # what a function says that it will give
+        """
+        def solve() -> tuple[nn.Module, list[float], float]:
+            \"\"\"Train a network on the first task.\"\"\"
+            pass
+
+        model, losses, score = solve()
+        print(len(losses), model(torch.zeros(2)), score + 1)
+        """,
         # values that are to be written
         """
         # TODO: a row of ten numbers
@@ -115,6 +124,11 @@ def test_a_sentence_is_no_gap():
 def test_a_plan_is_no_gap_where_all_is_written():
     text = "def sizes():\n    # TODO: more of them\n    return 4\n\ndef later():\n    # TODO: write it\n    pass\n"
     assert Gaps(text, "a.py").lines == []
+
+
+@pytest.mark.parametrize("promise", ["", " -> None", " -> list[float] | None", ' -> "Optional[list]"'])
+def test_a_function_that_may_give_nothing_is_no_exercise(tmp_path, promise):
+    assert faults_of(tmp_path, f"def solve(){promise}:\n    pass\n\nlosses, score = solve()\n")
 
 
 def test_a_few_values_that_are_nothing_yet_are_no_exercise(tmp_path):

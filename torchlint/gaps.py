@@ -23,6 +23,7 @@ _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 _NOTHING_YET = re.compile(r"[ \t]*\w+ *= *None[ \r]*$")
 _PLANNED = 3  # values or blocks that are only planned, in a file whose plans are for whoever does the exercise
 _GAP_OR_PLAN = re.compile(rf"{_GAP.pattern}|^{_PLAN.pattern}", re.IGNORECASE)
+_OR_NOTHING = re.compile(r"\b(?:None|Optional|Any|NoReturn|Never)\b")
 _EXERCISE = re.compile(
     r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
 )
@@ -68,6 +69,16 @@ def stops_at_a_gap(text: str, line: int, why: str) -> bool:
 def is_blank(node: ast.expr | None) -> bool:
     """`x = ...`: a value that is to be written."""
     return isinstance(node, ast.Constant) and node.value is ...
+
+
+def is_unwritten(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """`def solve() -> Tensor:` and nothing but its docstring: it says that it gives something, and does not yet."""
+    if function.returns is None or _OR_NOTHING.search(ast.unparse(function.returns)):
+        return False
+    return all(
+        isinstance(line, ast.Pass) or isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+        for line in function.body
+    )
 
 
 def _gaps(text: str) -> Iterator[int]:

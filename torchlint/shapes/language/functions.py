@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from torchlint.gaps import is_unwritten
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.named_axes import Axes
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
@@ -77,7 +78,7 @@ class Code:
                     "function", self.node.body, self.parent, self.parent.program, parameters, self.name
                 )
                 self._generator = has_yield(self.node.body)
-                self._run = statements.block(self.node.body, scope)
+                self._run = _left_open if is_unwritten(self.node) else statements.block(self.node.body, scope)
                 watch = self.parent.program.watch
                 if watch is not None:
                     self._run = watch.body(self.node, self._run, self.positional, self.parent.program)
@@ -109,6 +110,10 @@ class Code:
     def annotations(self) -> dict[str, ast.expr]:
         a = self.node.args
         return {p.arg: p.annotation for p in (*a.posonlyargs, *a.args, *a.kwonlyargs) if p.annotation}
+
+
+def _left_open(frame: Frame) -> None:
+    frame.returned = Unknown("what is left to whoever does the exercise")
 
 
 class Closure:
