@@ -418,3 +418,31 @@ def test_the_last_piece_of_the_data_is_tried(tmp_path, loop):
 )
 def test_the_last_piece_may_be_left_out(tmp_path, loop):
     assert run(tmp_path, f"{PIECES.replace('ROWS', '81')}{loop}\n") == []
+
+
+IN_TURN = """
+net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+def parts(x):
+    for part in x.split(5):
+        yield MADE
+
+for part in parts(torch.ones(20, 4)):
+    LOSS.sum().backward()
+    optimizer.step()
+    AFTER
+"""
+
+
+@pytest.mark.parametrize(
+    "made, loss, after, found",
+    [
+        ("net(part)", "part", "", False),
+        ("part", "net(part)", "", False),
+        ("part", "net(part)", "early = net(part); optimizer.step(); early.sum().backward()", True),
+    ],
+)
+def test_what_is_done_between_the_parts_of_a_generator_is_not_done_after_them(tmp_path, made, loss, after, found):
+    program = IN_TURN.replace("MADE", made).replace("LOSS", loss).replace("AFTER", after)
+    assert any("changed in place" in message for message in run(tmp_path, program)) == found

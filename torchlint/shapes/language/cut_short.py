@@ -67,6 +67,7 @@ class Changes:
         self.running: list[Rounds] = []  # the loops, the innermost last
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
         self.missed = 0  # how often something was not run that would be, or in another order: it may draw numbers
+        self.graphs_in_turn = True  # whether no graph was made before what a program does between its parts
         self.built = False  # whether layers or states may have been made, or changed, in what did not run
 
     def call(self, function: Any) -> None:
@@ -98,6 +99,15 @@ class Changes:
         """Something of which nobody knows what it makes was not run."""
         self.cut = self.built = True
         self.missed += 1
+
+    def give_at_once(self, items: list) -> None:
+        """A generator has run to its end, and not in turn with what takes its items: a step of an optimizer between
+        two of them comes after both.
+        """
+        self.missed += 1
+        parts = [part for item in items for part in (item if isinstance(item, (tuple, list)) else (item,))]
+        if len(items) > 1 and any(isinstance(part, torch.Tensor) and part.requires_grad for part in parts):
+            self.graphs_in_turn = False
 
     def miss_items(self, made: Iterable) -> None:
         """More items of a comprehension were not made: they build something only if those do that were."""

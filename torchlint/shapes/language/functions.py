@@ -242,11 +242,12 @@ class Closure:
             names = machine.as_written(code, frame) if code.written is not None else None
             if code._generator:
                 frame.yields = []
-                machine.changes.missed += 1  # it runs at once, and not in turn with what takes its items
                 try:
                     run(frame)
                 except _EnoughYields:
                     return machine.changes.short(frame.yields)
+                finally:
+                    machine.changes.give_at_once(frame.yields)
                 return iter(frame.yields)
             run(frame)
             if frame.returned is None and code.gives_nothing:

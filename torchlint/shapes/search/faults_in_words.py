@@ -182,7 +182,9 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     )
     if "not have been used in the graph" in str(error) and not failure.sure:
         return None  # a replay has no graph at all, and would always agree
-    certain |= failure.sure and not machine.incomplete and _is_of_the_order(str(error))
+    certain |= (
+        failure.sure and not machine.incomplete and machine.changes.graphs_in_turn and _is_of_the_order(str(error))
+    )
     if not certain and not (is_plain(args) and is_plain(kwargs.values())):
         return None
     text = None
