@@ -150,3 +150,24 @@ def test_what_a_dict_holds_anyway(tmp_path):
     assert faults(tmp_path, program + '    assert seen["width"] == 9, "too few"\n') != []
     program = program.replace('seen["width"]', 'seen["rounds"]')
     assert faults(tmp_path, program + '    assert seen["rounds"] == 9, "too few"\n') != []
+
+
+@pytest.mark.parametrize(
+    "start, found", [("super(Network, self)", 0), ("super(native.Base, self)", 0), ("str(self)", 1)]
+)
+def test_a_base_that_nobody_knows_may_have_come_first(tmp_path, start, found):
+    """The class was given another name, or comes from elsewhere: Python does not say that `nn.Module` comes too late."""
+    program = f"""
+    import native
+
+    class Net(nn.Module):
+        def __init__(self):
+            {start}.__init__()
+            self.layer = nn.Linear(3, 2)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    Net()
+    """
+    assert len(faults(tmp_path, program)) == found

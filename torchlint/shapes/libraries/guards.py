@@ -185,7 +185,9 @@ def _method(machine, kind, function):
 
 
 def _super(machine, kind, owner=None, first=None):
-    if owner in (None, object) or type(first) is Unknown or not isinstance(owner, type) or first is None:
+    if type(owner) is Unknown and not isinstance(first, type) and machine.is_own(first):
+        leave_unfinished(machine, first)  # `super(NobodyKnows, self).__init__()`
+    if not isinstance(owner, type) or owner is object or type(first) is Unknown or first is None:
         return Unknown("super() of an unknown class")  # for us, some classes of libraries are `object`
     return super(owner, first)
 
@@ -539,9 +541,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
-STRICT = frozenset(
-    {text_methods.grow, text_methods.replace, _integer, _float, _slice, _super, iterators.reversed_of, _deque}
-)
+STRICT = frozenset({text_methods.grow, text_methods.replace, _integer, _float, _slice, iterators.reversed_of, _deque})
 MAKING_NUMBERS = {_integer: wild.WHOLE, _float: wild.REAL}
 # Guards of functions that make a number or a text of what they are given, and change nothing.
 IN_PART = frozenset({_integer, _float, _tensor_of_sizes})
