@@ -60,6 +60,8 @@ METHODS: dict[type, frozenset[str]] = {
     property: frozenset("setter getter deleter".split()),
     functools.partial: frozenset("func args keywords".split()),
 }
+# Methods of dicts that only programs for Python 2 use, as what they are now.
+_WAS_OF_DICTS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values", "has_key": "__contains__"}
 HIDDEN = frozenset(
     "data_ptr storage untyped_storage share_memory_ share_memory apply_ map_ storage_type cdata record_stream from_file"
     " compile mro".split()
@@ -185,6 +187,8 @@ class Attributes:
         kind = type(owner)
         if isinstance(owner, tuple) and name in getattr(kind, "_fields", ()):
             return getattr(owner, name)
+        if base is dict and name in _WAS_OF_DICTS:
+            return getattr(owner, _WAS_OF_DICTS[name])
         if base in (dict, tuple) and kind.__module__.startswith(("torch", "collections")) and name[0] != "_":
             return self._of_torch(owner, name)
         if kind in (int, float) and (found := of_number(owner, name)) is not None:
