@@ -152,6 +152,16 @@ def test_what_a_dict_holds_anyway(tmp_path):
     assert faults(tmp_path, program + '    assert seen["rounds"] == 9, "too few"\n') != []
 
 
+def test_a_program_for_python_2_is_no_wrong_one(tmp_path):
+    program = """
+    options = {"wide": 4}
+    sizes = dict((name, size) for name, size in options.iteritems() if options.has_key(name))
+    layer = nn.Linear(sizes["wide"], max(options.itervalues()))
+    layer(torch.zeros(2, WIDTH))
+    """
+    assert [len(faults(tmp_path, program.replace("WIDTH", width))) for width in ("4", "3")] == [0, 1]
+
+
 @pytest.mark.parametrize(
     "start, found", [("super(Network, self)", 0), ("super(native.Base, self)", 0), ("str(self)", 1)]
 )

@@ -132,7 +132,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         or "non-empty" in str(error)
     ):
         return None  # what was to be filled may have been unknown, or filled where this run did not go
-    if machine.resized:
+    if machine.resized or not machine.changes.graphs_in_turn and "modified by an inplace" in str(error):
         return None
     if (machine.blurred or machine.asked and not failure.sure) and "does not require grad" in str(error):
         return None  # `if not found.any(): return torch.zeros(1)`: a batch of which there is nothing to learn is rare
@@ -182,9 +182,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     )
     if "not have been used in the graph" in str(error) and not failure.sure:
         return None  # a replay has no graph at all, and would always agree
-    certain |= (
-        failure.sure and not machine.incomplete and machine.changes.graphs_in_turn and _is_of_the_order(str(error))
-    )
+    certain |= failure.sure and not machine.incomplete and _is_of_the_order(str(error))
     if not certain and not (is_plain(args) and is_plain(kwargs.values())):
         return None
     text = None
