@@ -75,21 +75,30 @@ FLAG = "torch.backends.cudnn."
 
 @on_node("Assign", holds="benchmark", needs=("cudnn", "benchmark"))
 def check(place: Node):
-    if not is_true(place.node) or set_flag(place, place.node) != "benchmark":
+    if set_flag(place, place.node) != "benchmark" or not is_true(place):
         return
-    block = next(b for b in blocks(place.node.up) if place.node in b)
-    last = {}  # what is set last holds
-    for setting in (setting for statement in block for setting in settings(place, statement)):
+    for statement in (place, *(call for call in place.callers if always_runs(call, place))):
+        other = deterministic_beside(statement, place)
+        if other is not None:
+            yield place.finding(
+                "cuDNN is told to be deterministic, and to choose its algorithms anew by measuring in each run",
+                help="set `benchmark = False` where runs must be the same",
+                fix=place.fix("do not measure", place.replace(place.node.value, "False"), applicability="unsafe"),
+                notes=[place.note(other, "deterministic here")],
+                severity="warning" if is_seeded(place) and has_a_choice(place) else "info",
+            )
+            return
+
+
+def deterministic_beside(run, place):
+    """What else the block sets in which the setting runs, or the call of its function; what is set last holds."""
+    block = next(b for b in blocks(run.statement.up) if run.statement in b)
+    last = {}
+    for setting in (setting for statement in block for setting in settings(run, statement)):
         last[set_flag(setting, setting.node)] = setting
     other = last.get("deterministic")
-    if other is not None and is_true(other.node) and always_runs(place, other) and last["benchmark"].node is place.node:
-        yield place.finding(
-            "cuDNN is told to be deterministic, and to choose its algorithms anew by measuring in each run",
-            help="set `benchmark = False` where runs must be the same",
-            fix=place.fix("do not measure", place.replace(place.node.value, "False"), applicability="unsafe"),
-            notes=[place.note(other, "deterministic here")],
-            severity="warning" if is_seeded(place) and has_a_choice(place) else "info",
-        )
+    is_last = other is not None and "benchmark" in last and last["benchmark"].node is place.node
+    return other if is_last and is_true(other) and always_runs(run, other) else None
 
 
 def is_seeded(place) -> bool:
@@ -132,5 +141,6 @@ def set_flag(place, statement) -> str:
     return name.removeprefix(FLAG) if name.startswith(FLAG) else ""
 
 
-def is_true(statement) -> bool:
-    return isinstance(statement.value, ast.Constant) and statement.value.value is True
+def is_true(setting) -> bool:
+    given = setting.origins(setting.node.value)
+    return bool(given) and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is True for o in given)

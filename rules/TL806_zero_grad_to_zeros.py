@@ -18,7 +18,19 @@ for x, y in loader:
     optimizer.step()
 ```
 
-Where somebody reads gradients, zeros and None are two things.
+It is the same where the word comes from a table of options, and where whoever reads gradients asks for None before.
+
+```python bad
+options = dict(set_to_none=False)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    optimizer.zero_grad(**options)  # TL806
+    F.mse_loss(model(x), y).backward()
+    total = sum(p.grad.abs().sum() for p in model.parameters() if p.grad is not None)
+    optimizer.step()
+```
+
+Where somebody reads gradients as they come, zeros and None are two things.
 
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -36,28 +48,52 @@ from torchlint import Call, on_call
 
 read_on = ("TL501", "torch.optim.Optimizer.zero_grad")
 in_tests = False
-READERS = (
-    ".grad.",
-    ".grad)",
-    ".grad]",
-    ".grad,",
-    ".grad\n",
-    ".grad ",
-    "CUDAGraph",
-    "cuda.graph",
-    "deepspeed",
-    "fully_shard",
-)
 
 
 @on_call(".zero_grad", needs="set_to_none", unknown=True)
 def check(call: Call):
-    if not call.role(call.receiver).seems_a("optimizer") or call.says(*READERS) or call.target < (2, 0):
+    if not call.role(call.receiver).seems_a("optimizer") or call.target < (2, 0) or needs_zeros(call):
         return
-    for keyword in call.node.keywords:
-        if keyword.arg == "set_to_none" and isinstance(keyword.value, ast.Constant) and keyword.value.value is False:
-            yield call.finding(
-                "the gradients are overwritten with zeros, which backward then adds to",
-                help="leave `set_to_none=False` out",
-                fix=call.fix("drop them", call.without_argument(keyword), applicability="unsafe"),
-            )
+    given = call.argument_origins("set_to_none", 1)
+    if given and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in given):
+        written = next((k for k in call.node.keywords if k.arg == "set_to_none"), None)
+        yield call.finding(
+            "the gradients are overwritten with zeros, which backward then adds to",
+            help="leave `set_to_none=False` out",
+            fix=call.fix("drop them", call.without_argument(written), applicability="unsafe") if written else None,
+        )
+
+
+def needs_zeros(call) -> bool:
+    """Is there code in the file that keeps gradients where they are, or reads one without asking for None?"""
+    if call.says("CUDAGraph", "cuda.graph", "deepspeed", "fully_shard"):
+        return True
+    return any(not is_asked_for(call.at(read)) for read in call.module.index.attributes("grad") if is_read(read))
+
+
+def is_read(grad: ast.Attribute) -> bool:
+    """Is it not `torch.autograd.grad(…)`, not set, and not what is asked for?"""
+    called = isinstance(grad.up, ast.Call) and grad.up.func is grad
+    return isinstance(grad.ctx, ast.Load) and not called and not is_for_none(grad.up)
+
+
+def is_for_none(test) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant)
+
+
+def is_asked_for(read) -> bool:
+    """`if p.grad is not None: read(p.grad)`, also in a comprehension, and after `if p.grad is None: continue`"""
+    text, around = ast.unparse(read.node), read.node
+    tests = list(read.tests)
+    while not isinstance(around, ast.stmt):
+        around = around.up
+        tests += [(test, True) for part in getattr(around, "generators", ()) for test in part.ifs]
+    before = [one for one in getattr(around.up, "body", ()) if isinstance(one, ast.If) and one.lineno < around.lineno]
+    tests += [(one.test, False) for one in before if isinstance(one.body[-1], (ast.Continue, ast.Return))]
+    return any(f"{text} is {'not ' * holds}None" in parts(test, holds) for test, holds in tests)
+
+
+def parts(test, holds) -> list[str]:
+    """What is true for itself where `a and b` holds, and what is false where `a or b` does not"""
+    joined = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or)
+    return [ast.unparse(part) for part in (test.values if joined else [test])]

@@ -20,8 +20,15 @@ from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, has_stars, last_word, statement_of
-from torchlint.source.text.spelling import argument
+from torchlint.source.text.index import (
+    ancestors,
+    enclosing_class,
+    enclosing_function,
+    has_stars,
+    last_word,
+    statement_of,
+)
+from torchlint.source.text.spelling import argument, is_super
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 _CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
@@ -220,9 +227,19 @@ class _Search:
                         yield from self._of_family(row, call)
 
     def _of_family(self, row: OutdatedName, call: ast.AST) -> Iterator[OutdatedUse]:
-        name = external_name(Value(self.module, call.func)) if isinstance(call, ast.Call) else None
+        name = self._asked(call) if isinstance(call, ast.Call) else None
         if name is not None and row.means(name) and not self._is_projects(name):
             yield OutdatedUse(call, name, (row,))
+
+    def _asked(self, call: ast.Call) -> str | None:
+        """What takes the arguments: for `super().__init__(…)` the one base of the class, for `partial(f, …)` `f`."""
+        asked, owner = call.func, enclosing_class(enclosing_function(call) or call)
+        if isinstance(asked, ast.Attribute) and asked.attr == "__init__":
+            bases = owner.bases if owner is not None and is_super(asked.value) else [asked.value]
+            asked = bases[0] if len(bases) == 1 else asked
+        name = external_name(Value(self.module, asked))
+        is_bound = name == "functools.partial" and bool(call.args)
+        return external_name(Value(self.module, call.args[0])) if is_bound else name
 
     def _used(self, node: ast.expr, name: str, rows: tuple[OutdatedName, ...]) -> Iterator[OutdatedUse]:
         if isinstance(node.up, ast.Call) and node.up.func is node:

@@ -17,8 +17,10 @@ from torchlint.source.answers.outdated_names import OutdatedUse
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
+from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee, bound_by
 from torchlint.source.flow.changed import only_appended, pieces
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds
@@ -210,6 +212,14 @@ class Place(Fixing, Standing):
     def is_ours(self, call: ast.Call) -> bool:
         """Does a call run code of the project?"""
         return any(c.function is not None or c.owner is not None for c in callees(self.value.at(call, ())))
+
+    @property
+    def callers(self) -> list[Call]:
+        """The calls that are seen to call the function in which it stands, in its file and in others."""
+        function = self.function
+        if function is None:
+            return []
+        return [Call(call) for call in callers_of(self.module, function, method_class(self.module, function))]
 
     # Where it goes
 
