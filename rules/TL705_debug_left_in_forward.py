@@ -115,8 +115,10 @@ def check(cls: ModuleClass):
     shown = is_meant(cls.node.name) or "demo" in PurePath(cls.module.path).stem.lower()
     if forward is None or only_shows(forward) or trains(cls, forward) or shown or reports(cls, forward):
         return
-    for call in cls.calls("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print", inside=forward):
-        if call.function is not forward or any(is_meant(call.source(test)) for test, _ in call.tests):
+    run = [forward, *helpers(cls, forward)]
+    words = ("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print")
+    for call in (call for method in run for call in cls.calls(*words, inside=method)):
+        if call.function not in run or any(is_meant(call.source(test)) for test, _ in call.tests):
             continue
         statement = call.statement
         waits = bool(call.tests) or is_of_an_error(statement) or isinstance(statement.up, ast.ExceptHandler)
@@ -136,7 +138,7 @@ def check(cls: ModuleClass):
             continue
         alone = isinstance(statement, ast.Expr) and statement.value is call.node
         yield cls.finding(
-            f"`{call.short}` in a forward {what}",
+            f"`{call.short}` in {'a' if call.function is forward else 'what is run by each'} forward {what}",
             help="remove it, or put it behind a flag",
             fix=cls.fix("remove it", cls.delete(statement), applicability="unsafe")
             if alone and not call.tests
@@ -144,6 +146,21 @@ def check(cls: ModuleClass):
             at=call.node,
             severity="warning" if call.is_call(*STOPS) and not waits and not is_unbuilt(cls) else "info",
         )
+
+
+def helpers(cls: ModuleClass, forward) -> list:
+    """The methods of the class that compute a part of each forward, but not those that are made to show."""
+    called = [cls.at(call) for call in cls.inside(ast.Call, of=forward)]
+    always = (call for call in called if call.function is forward and not call.tests)
+    own = {call.word() for call in always if call.source(call.node.func) == f"self.{call.word()}"} - {"forward"}
+    methods = [cls.method(word) for word in sorted(own) if cls.method(word) is not None and not is_meant(word)]
+    return [method for method in methods if not only_shows(method) and gives(cls, method)]
+
+
+def gives(cls: ModuleClass, function) -> bool:
+    """Does it return something?"""
+    returned = (r for r in cls.inside(ast.Return, of=function) if cls.at(r).function is function)
+    return any(cls.source(r.value) not in ("", "None") for r in returned)
 
 
 def is_unbuilt(cls: ModuleClass) -> bool:
@@ -189,7 +206,4 @@ def reports(cls: ModuleClass, forward) -> bool:
     """Is it a metric, or does it return nothing and write into a log or a file? That is called once for all batches."""
     if any("metric" in name.lower() for name in (cls.node.name, *map(cls.word, cls.node.bases))):
         return True
-    returned = (r for r in cls.inside(ast.Return, of=forward) if cls.at(r).function is forward)
-    if any(r.value is not None and not (isinstance(r.value, ast.Constant) and r.value.value is None) for r in returned):
-        return False
-    return bool(cls.calls(*WRITES, inside=forward))
+    return not gives(cls, forward) and bool(cls.calls(*WRITES, inside=forward))
