@@ -24,6 +24,25 @@ for x, y in batches:
     optimizer.step()
 ```
 
+`random.seed` and `np.random.seed` do not reach torch.
+
+```python bad
+import random
+import numpy as np
+
+def seed_all(seed):
+    random.seed(seed)
+    np.random.seed(seed)  # TL706
+
+seed_all(0)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in batches:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
+```
+
 A function that trains leaves it to the program.
 
 ```python good
@@ -35,21 +54,55 @@ def train(model, optimizer, batches):
 ```
 """
 
+import ast
+
 from torchlint import Round, on_round
 
 read_on = ("TL702", "TL709", "torch.manual_seed", "notes/randomness")
 default = False
 in_tests = False
 
+OTHERS = ("random.seed", "numpy.random.seed")
+HARMLESS = ("random.", "numpy.", "sklearn.", "pandas.", "scipy.")  # these keep generators of their own
+OF_TORCH = ("manual_seed", "seed_everything", "seed_all", "torch.seed", "set_rng_state", "fork_rng", "set_determinism")
+
 
 @on_round("file", needs=("backward", "step"))
 def check(program: Round):
-    if not program.may_train or program.project_says("seed"):
+    if not program.may_train or program.project_says("seed") and may_seed_torch(program):
         return
     trains = [act for act in program.each("backward") if program.each("step")]
-    if trains:
+    if not trains:
+        return
+    others = [call for call in program.calls("seed") if call.is_call(*OTHERS)]
+    if others:
+        yield program.finding(
+            f"this program trains, and `{others[-1].short}` does not seed torch: no run can be repeated",
+            help="call `torch.manual_seed`, too",
+            notes=[program.note(trains[0], "trained here")],
+            at=others[-1],
+        )
+    elif not program.project_says("seed"):
         yield program.finding(
             "this program trains, and nothing sets a seed: no run can be repeated",
             help="call `torch.manual_seed` first",
             at=trains[0],
         )
+
+
+def may_seed_torch(program) -> bool:
+    """Is there anything about seeds besides those of `random` and NumPy, and functions of this file that call them?"""
+    own = {function.name for function in program.inside(ast.FunctionDef, of=program.module.tree)}
+    if program.project_says(*(word for word in OF_TORCH if word not in own)) or program.others_say("seed"):
+        return True
+    calls = (program.at(call) for call in program.inside(ast.Call, of=program.module.tree))
+    about = (call for call in calls if any("seed" in word.lower() for word in (call.word(), *keywords(call))))
+    return not all(call.is_ours(call.node) or is_harmless(call) for call in about)
+
+
+def keywords(call) -> list[str]:
+    return [keyword.arg or "" for keyword in call.node.keywords]
+
+
+def is_harmless(call) -> bool:
+    return bool(call.names) and all(name.startswith(HARMLESS) for name in call.names)
