@@ -69,18 +69,44 @@ def check(call: Call):
     if statement.value is not call.node and not isinstance(statement.value, ast.IfExp):
         return  # a layer makes something else of it
     [name, *others] = statement.targets
-    if others or not isinstance(name, (ast.Name, ast.Attribute)) or not call.loops:
+    if others or not isinstance(name, (ast.Name, ast.Attribute)):
         return
     text = call.source(name)
     if text not in (call.source(parts.elts[0]), call.source(parts.elts[-1])):
         return
-    loop = call.loops[0]
-    if text in {call.source(n) for n in call.inside(type(name), of=loop) if not within(n, statement)}:
-        return  # set anew, or read, in each round
+    if call.loops:
+        loop = call.loops[0]
+        if text in {call.source(n) for n in call.inside(type(name), of=loop) if not within(n, statement)}:
+            return  # set anew, or read, in each round
+    elif not any(only_collects(call, name, place) for place in call.callers):
+        return
     yield call.finding(
         f"each round copies all of `{text}` to make it a little longer",
         help="append to a list, and join it behind the loop",
     )
+
+
+def only_collects(call, name, place) -> bool:
+    """`index.add(x)` in a loop that does nothing else with the object; what the method reads of it says whether it is
+    the first time.
+    """
+    if not isinstance(name, ast.Attribute) or call.method_of is None or not place.loops or place.receiver is None:
+        return False
+    method, text, held = call.function, call.source(name), place.source(place.receiver)
+    if call.source(name.value) != "self" or any(call.inside(ast.Return, of=method)):
+        return False
+    if not all(text in call.source(test) for test, _ in call.tests):
+        return False  # there may be an end to it
+    reads = [n for n in call.inside(ast.Attribute, of=method) if call.source(n) == text]
+    if not all(within(read, call.statement) or is_first_time(read) for read in reads):
+        return False
+    others = [n for n in place.inside(type(place.receiver), of=place.loops[0]) if place.source(n) == held]
+    return held != "self" and others == [place.receiver]
+
+
+def is_first_time(read) -> bool:
+    """`if self.bank is None: self.bank = x`"""
+    return isinstance(read.ctx, ast.Store) or isinstance(read.up, ast.Compare)
 
 
 def within(node, statement) -> bool:
