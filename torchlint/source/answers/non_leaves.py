@@ -15,7 +15,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import OPTIMIZER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.uses import attribute_uses, uses
+from torchlint.source.flow.uses import reads, uses
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
@@ -31,6 +31,7 @@ _CHANGES = frozenset(
     for name in _MOVES | named("same_numbers", but="cuts itself") | named_of("mul", "add", "div", "sub")
     if name.startswith(".") and not name.endswith("_")
 )
+_DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Dict, ast.DictComp)
 _FLOATS = frozenset(("torch.float", "torch.float32", "float"))
 
 MAX_READS = 10  # of gradients in one place, the first ones
@@ -190,10 +191,9 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     """What an assignment makes of a leaf, if a later place needs the leaf itself."""
     target = statement.targets[0]
     value = Value(module, statement.value)
-    if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp, ast.Dict)) and isinstance(target, ast.Name):
-        is_list = not isinstance(statement.value, ast.Dict)
-        found = _in_a_list(module, statement.value, target) if is_list else None
-        return found or _in_a_collection(module, statement.value, target)
+    if isinstance(statement.value, _DISPLAYS) and isinstance(target, (ast.Name, ast.Attribute)):
+        found = _in_a_list(module, statement.value, target)
+        return found or (_in_a_collection(module, statement.value, target) if isinstance(target, ast.Name) else None)
     if (
         isinstance(statement.value, ast.Call)
         and statement.value.args
@@ -208,11 +208,11 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return None
     if isinstance(target, ast.Attribute) and (found := _as_parameter(module, statement, value, target)) is not None:
         return found
-    reads = uses(module, target) if isinstance(target, ast.Name) else attribute_uses(module, target)
-    wanted = [(why, use) for use in reads if (why := _wants_leaf(module, use)) is not None]
+    read_at = reads(module, target)
+    wanted = [(why, use) for use in read_at if (why := _wants_leaf(module, use)) is not None]
     if any(why == "" for why, _ in wanted):  # retain_grad: somebody knows
         return None
-    handed = [] if wanted else [use for use in reads if _is_handed_on(module, use)]
+    handed = [] if wanted else [use for use in read_at if _is_handed_on(module, use)]
     if not wanted and not handed:
         return None
     if isinstance(target, ast.Attribute) and len(module.index.stored(target.attr)) > 1:
@@ -294,15 +294,22 @@ def _calls_a_function(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _in_a_list(module: Module, given: ast.expr, taken: ast.Name | ast.Call) -> NonLeaf | None:
+def _in_a_list(module: Module, given: ast.expr, taken: ast.Name | ast.Attribute | ast.Call) -> NonLeaf | None:
     """An element of what an optimizer is given: `[torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]`, there
-    or under a name.
+    or under a name; of a table by `.values()`, or by its key.
     """
-    for element in given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given.elt]:
+    keys: list[ast.expr | None] = [None]
+    if isinstance(given, ast.Dict):
+        keys, elements = given.keys, given.values
+    elif isinstance(given, (ast.List, ast.Tuple)):
+        keys, elements = keys * len(given.elts), given.elts
+    else:
+        elements = [given.value if isinstance(given, ast.DictComp) else given.elt]
+    for key, element in zip(keys, elements):
         if _may_hold_leaf(module, element):
             found = non_leaf(Value(module, element))
             if found is not None and found[0].node is element:
-                takers = _optimizers_given(module, taken) if isinstance(taken, ast.Name) else [taken]
+                takers = [taken] if isinstance(taken, ast.Call) else _optimizers_given(module, taken, key)
                 return NonLeaf(found[0], found[1], takers[0], "optimizer") if takers else None
     return None
 
@@ -342,8 +349,30 @@ def _is_descended(tensor: ast.expr) -> bool:
     return False
 
 
-def _optimizers_given(module: Module, name: ast.Name) -> list[ast.AST]:
-    return [use for use in uses(module, name) if _wants_leaf(module, use) == "optimizer"]
+def _optimizers_given(module: Module, name: ast.Name | ast.Attribute, key: ast.expr | None) -> list[ast.AST]:
+    """The uses of a list or table that give all of it, or what stands under a key, to an optimizer."""
+    found = reads(module, name)
+    if any(map(_is_changed, found)) or isinstance(name, ast.Attribute) and len(module.index.stored(name.attr)) > 1:
+        return []
+    return [use for use in found if _wants_leaf(module, _given_of(use, key)) == "optimizer"]
+
+
+def _is_changed(table: ast.expr) -> bool:
+    """`variables["w"] = …`, `variables.update(…)`: it may hold something else by then"""
+    is_set = isinstance(table.up, ast.Subscript) and not isinstance(table.up.ctx, ast.Load)
+    return is_set or isinstance(table.up, ast.Attribute) and table.up.attr in ("update", "pop", "clear", "setdefault")
+
+
+def _given_of(table: ast.expr, key: ast.expr | None) -> ast.expr:
+    """`list(variables.values())` of `variables`, or `variables["w"]`"""
+    node = table
+    if isinstance(node.up, ast.Subscript) and key is not None and unparsed(node.up.slice) == unparsed(key):
+        node = node.up
+    elif isinstance(node.up, ast.Attribute) and node.up.attr == "values" and isinstance(node.up.up, ast.Call):
+        node = node.up.up
+    while isinstance(node.up, ast.Call) and node in node.up.args and last_word(node.up.func) in ("list", "tuple"):
+        node = node.up
+    return node
 
 
 def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
@@ -381,7 +410,7 @@ def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: a
     return NonLeaf(found[0], found[1], target, "parameter")
 
 
-def _wants_leaf(module: Module, use: ast.Name | ast.Attribute) -> str | None:
+def _wants_leaf(module: Module, use: ast.expr) -> str | None:
     """What a use needs a leaf for: its `.grad`, or an optimizer; empty where `retain_grad` was called; None for any
     other use.
     """
