@@ -24,6 +24,7 @@ from torchlint.source.flow.flow import origins
 from torchlint.source.flow.kinds import ARRAY, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     COMPREHENSIONS,
@@ -32,6 +33,7 @@ from torchlint.source.text.index import (
     enclosing_class,
     enclosing_function,
     last_word,
+    statement_of,
     within,
 )
 from torchlint.source.text.spelling import unparsed
@@ -270,6 +272,8 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
         return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
     elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant) and _has_others(value, used):
         return  # `losses[key]`: the one with the graph may have a key of its own
+    elif isinstance(node, ast.Name) and _is_chosen_by_key(value.module, node):
+        return
     elif (
         not under_no_grad(value.module, node)
         and not any(map(is_cut, origins(value)))
@@ -293,6 +297,18 @@ def _has_others(item: Value, used: set[tuple]) -> bool:
         for table in tables
         for value in table.node.values
     )
+
+
+def _is_chosen_by_key(module: Module, name: ast.Name) -> bool:
+    """`value` of `for name, value in table.items()`, where a test in the loop asks for `name`"""
+    scope = name.at.lookup(name.id)
+    bound = reaching(name, scope) if scope is not None else []
+    loop = statement_of(bound[0]) if len(bound) == 1 else None
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or bound[0] not in loop.target.elts:
+        return False
+    keys = {node.id for node in loop.target.elts if isinstance(node, ast.Name)} - {name.id}
+    tests = [node.test for node in module.index.inside(loop, ast.If, ast.IfExp)]
+    return any(node.id in keys for test in tests for node in module.index.inside(test, ast.Name))
 
 
 def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:

@@ -280,7 +280,7 @@ class CallTracer:
             may_be_class = last_word(func.value)[:2].istitle()  # `Tool.flat(net)` of an imported class
             if not self._as_module(call.at(func.value, ())) and (may_be_class or not imported):
                 found = False
-                for owner, instance in self.classes_of(call.at(func.value, ()), depth + 1):
+                for owner, instance in self._classes_of_receiver(call.at(func.value, ()), depth + 1):
                     method = owner.method(func.attr)
                     if method:
                         found = True
@@ -343,14 +343,25 @@ class CallTracer:
                     yield from _object_callees(owner, origin)
 
     def _called_element(self, item: Value, depth: int) -> Iterator[Callee]:
-        """`self.heads[task](x)`: whichever it is, what is called, where one constructor makes them all."""
+        """`self.heads[task](x)`: whichever it is, what is called."""
+        for made in self._made_alike(item, depth):
+            yield from self._called_object(made, depth)
+
+    def _classes_of_receiver(self, receiver: Value, depth: int) -> Iterator[tuple[ClassInfo, Value | None]]:
+        """The classes of what has a method that is called; of `meters[name].update(x)` whichever it is."""
+        found = self.classes_of(receiver, depth)
+        if found or not isinstance(receiver.node, ast.Subscript) or isinstance(receiver.node.slice, ast.Slice):
+            return iter(found)
+        return (owner for made in self._made_alike(receiver, depth) for owner in self.classes_of(made, depth))
+
+    def _made_alike(self, item: Value, depth: int) -> list[Value]:
+        """What `heads[task]` may be, where one constructor makes all that there are."""
         for step in (VALUE, EACH):
             each = self.trace_with(flow.SAME_OBJECT, item.at(item.node.value, (step,)), depth + 1)
             made = [one for one in each if isinstance(one.node, ast.Call) and not one.path]
             if made and len(made) == len(each) and len({ast.unparse(one.node.func) for one in made}) == 1:
-                for one in made:
-                    yield from self._called_object(one, depth)
-                return
+                return made
+        return []
 
     def _called_object(self, made: Value, depth: int) -> Iterator[Callee]:
         """`made` is a call whose result is called: a constructor, a factory, a partial."""
