@@ -83,14 +83,16 @@ for x, y in DataLoader(rows, batch_size=32):
 
 Which data sort themselves by length: `torchlint/source/answers/length_sorted.py`; which are made class by class:
 `torchlint/source/answers/class_blocks.py`; which mix themselves: `torchlint/source/answers/mixing_datasets.py`; what Lightning
-trains with: `torchlint/source/answers/lightning_loaders.py`.
+trains with: `torchlint/source/answers/lightning_loaders.py`; which are of held out data:
+`torchlint/source/answers/held_out_loaders.py`.
 """
 
 import ast
 import re
 
-from torchlint import Loop, Node, on_node, on_round
+from torchlint import Call, Loop, Node, on_call, on_node, on_round
 from torchlint.source.answers.class_blocks import are_in_blocks
+from torchlint.source.answers.held_out_loaders import is_named_held_out, shuffles_held_out
 from torchlint.source.answers.length_sorted import is_sorted_by_length
 from torchlint.source.answers.lightning_loaders import asked_by, training_loaders
 from torchlint.source.answers.mixing_datasets import shuffles_itself
@@ -103,7 +105,6 @@ LOADER = "torch.utils.data.DataLoader"
 ORDERED = re.compile(
     r"forecast|time.?series|tempor|stock|traffic|lstm|\bgru|\brnn|seq2seq|language.?model|bptt|curriculum|video|benchmark"
 )
-HELD_OUT = re.compile(r"(^|_)(val|valid|validation|test|eval|dev)(_|$)")
 DRAWN = tuple("torch.rand random.rand random.normal make_classification make_regression make_moons FakeData".split())
 
 
@@ -122,12 +123,26 @@ def given_to_lightning(function: Node):
         yield from in_order(function, loaders, function.note(function.node, "Lightning trains with it"))
 
 
+@on_call("torch.utils.data.DataLoader", needs="shuffle")
+def turned_round(call: Call):
+    if shuffles_held_out(call.value) and not ORDERED.search(call.module.index.text.lower()):
+        yield call.finding(
+            f"`{call.short}` shuffles what is held out, and gives the training data in one order",
+            help="shuffle the training data, and nothing else",
+        )
+
+
 def in_order(place, loaders, note):
     """The loaders that plainly give in one order what may be mixed."""
     if not loaders or ORDERED.search(place.module.index.text.lower()):
         return
     for loader in loaders:
-        if is_in_order(loader) and not is_held_out(loader) and not is_whole(loader) and not loader.module.is_test:
+        if (
+            is_in_order(loader)
+            and not is_named_held_out(loader.value)
+            and not is_whole(loader)
+            and not loader.module.is_test
+        ):
             asked = loader.argument("shuffle", 2)
             shuffled = loader.with_keyword("shuffle", "True") if asked is None else loader.replace(asked, "True")
             shared = asked_by(place.value, loader.value) if isinstance(place, Node) else None
@@ -171,21 +186,6 @@ def is_in_order(loader) -> bool:
     pictures = (o for o in made if o.names and all(name.startswith("torchvision.") for name in o.names))
     known = are_in_blocks(loader.value) or any(pictures)
     return known and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
-
-
-def is_held_out(loader) -> bool:
-    """`valid_loader = DataLoader(…)`, `Data(valid=DataLoader(…))` or `DataLoader(valid_set)`, which goes through the same
-    function as the other one
-    """
-    names = [ast.unparse(target) for target in getattr(loader.statement, "targets", ())]
-    if isinstance(loader.node.up, ast.keyword):
-        names.append(loader.node.up.arg or "")
-    if isinstance(loader.node.up, ast.Dict):
-        keys = zip(loader.node.up.keys, loader.node.up.values)
-        names += [str(key.value) for key, value in keys if value is loader.node and isinstance(key, ast.Constant)]
-    if isinstance(dataset := loader.argument("dataset", 0), (ast.Name, ast.Attribute)):
-        names.append(loader.word(dataset))
-    return any(HELD_OUT.search(name.lower()) for name in names)
 
 
 def is_whole(loader) -> bool:
