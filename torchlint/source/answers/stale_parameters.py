@@ -222,12 +222,17 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
 
 def _altered(module: Module, node: ast.Assign) -> _Change | None:
     """What `model = with_new_head(model, 9).to(device)` changes: the same model, which has another layer then."""
-    call = node.value
-    while isinstance(call, ast.Call) and f".{last_word(call.func)}" in SAME_OBJECT and receiver(call) is not None:
-        call = receiver(call)
+    call = _unmoved(node.value)
     change = _changed_by(Value(module, call)) if isinstance(call, ast.Call) else None
     is_given_back = change is not None and [unparsed(change.model)] == [unparsed(target) for target in node.targets]
     return change if is_given_back else None
+
+
+def _unmoved(node: ast.expr) -> ast.expr:
+    """`nn.Linear(4, 2)` of `nn.Linear(4, 2).to(device)`"""
+    while isinstance(node, ast.Call) and f".{last_word(node.func)}" in SAME_OBJECT and receiver(node) is not None:
+        node = receiver(node)
+    return node
 
 
 def _changed_by(call: Value) -> _Change | None:
@@ -291,7 +296,12 @@ def _is_own(node: ast.AST) -> bool:
 
 def _has_parameters(value: Value) -> bool:
     """A layer made here, of a class that has weights."""
+    given, value = value.node, value.at(_unmoved(value.node))
     layer = value.node
+    while given is not layer:  # what is told not to learn needs no optimizer
+        if last_word(given.func) in ("eval", "requires_grad_"):
+            return False
+        given = receiver(given)
     if not isinstance(layer, ast.Call) or not kinds(value) or not kinds(value) <= {MODULE, PARAMETER}:
         return False
     if has_weights(value) is False:
