@@ -86,7 +86,7 @@ How they are found: `torchlint/source/answers/stale_parameters.py` and `unheld_p
 """
 
 from torchlint import Node, on_node
-from torchlint.source.answers.stale_parameters import changed_after, rebuilt_by_methods
+from torchlint.source.answers.stale_parameters import changed_after, changed_after_handed, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import orphans
 
 read_on = ("TL511", "TL517", "torch.optim.Optimizer.add_param_group", "optim#constructing-it")
@@ -96,7 +96,16 @@ across_files = False
 @on_node("Assign", "Expr", needs=("optim", ".parameters(|.named_parameters("))
 def changed_later(place: Node):
     """The model is changed, or built anew, below the optimizer."""
-    stale = changed_after(place.module, place.node)
+    yield from found(place, changed_after(place.module, place.node))
+
+
+@on_node("Assign", "Expr", needs=("optim|Optim", ".parameters(|.named_parameters("))
+def changed_when_handed(place: Node):
+    """The same, where the optimizer was made by an object that the model was given to: `Trainer(net)`."""
+    yield from found(place, changed_after_handed(place.module, place.node))
+
+
+def found(place, stale):
     if stale is not None:
         what = f"`{place.source(stale.model)}` is built anew" if stale.rebuilt else f"`{place.short}` comes"
         yield place.finding(

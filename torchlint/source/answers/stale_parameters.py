@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import SAME_OBJECT, callees, objects, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import is_super, receiver, unparsed
 from torchlint.source.training.members import has_weights
@@ -70,6 +71,92 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
         if matters:
             return Stale(model, statement, made, rebuilt)
     return None
+
+
+def changed_after_handed(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
+    """The change of a model by a statement after the same function has given it to an object that made an optimizer."""
+    function, words = enclosing_function(statement), {node.id for node in module.index.inside(statement, ast.Name)}
+    made = [call for call in _made_with(module, function) if call.lineno < statement.lineno]
+    if not any(words & _names_given(call) for call in made):
+        return None
+    change = _change(module, statement)
+    if change is None or change.rebuilt or not isinstance(change.model, ast.Name):
+        return None
+    for call in made:
+        value = Value(module, call)
+        if change.model.id not in _names_given(call) or not may_follow(call, statement):
+            continue
+        if any(call.lineno < other.lineno < statement.lineno for other in _assignments(module, change.model.id)):
+            continue
+        if _is_made_anew(value, statement) or _is_handed_along(value, statement):
+            continue
+        optimizer = _optimizer_made_by(value, statement, Value(module, change.model))
+        if optimizer is not None and _has_parameters(change.layer):
+            return Stale(change.model, statement, optimizer, False)
+    return None
+
+
+@remembered
+def _made_with(module: Module, function: ast.AST | None) -> list[ast.Call]:
+    """The calls of a function that may make objects of what they are given, and are stored under a name."""
+    stored = [node for node in module.index.inside(function or module.tree, ast.Assign) if len(node.targets) == 1]
+    return [
+        node.value
+        for node in stored
+        if enclosing_function(node) is function
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and last_word(node.value.func)[:1].isupper()
+        and _names_given(node.value)
+    ]
+
+
+def _names_given(call: ast.Call) -> set[str]:
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    return {node.id for node in given if isinstance(node, ast.Name)}
+
+
+def _optimizer_made_by(made: Value, change: ast.stmt, model: Value) -> Value | None:
+    """The optimizer that `__init__` of an object makes of all parameters of a model it is given. Nobody renews it, and
+    a method that is called after the change steps.
+    """
+    called = callees(made)
+    owner = called[0].owner if len(called) == 1 and called[0].kind == "class" else None
+    init = owner.methods.get("__init__") if owner is not None else None
+    if init is None or owner.node.bases or owner.is_module:
+        return None
+    home = owner.module
+    for assign in _stored_in(home, init):
+        name = last_word(assign.targets[0])
+        is_own = _is_own(assign.targets[0]) and isinstance(assign.value, ast.Call)
+        if not is_own or kinds(Value(home, assign.value)) != {OPTIMIZER}:
+            continue
+        methods = [method for method in owner.methods.values() if method is not init]
+        if len(methods) > _FEW or any(_may_renew(home, method, name) for method in methods):
+            continue
+        if not any(_steps(owner, method, name) for method in _called_later(made, change)):
+            continue
+        outside = [node for node in made.module.index.attributes(name) if not within(node, owner.node)]
+        if outside or _is_renewed_elsewhere(home, owner.node, init, name):
+            continue  # who reaches into the object may give it more
+        inside = Value(home, assign.value, frame_of(home, init, None, made))
+        if any(is_same(held, model) for held in holding(inside).modules):
+            return Value(home, assign)
+    return None
+
+
+def _called_later(made: Value, change: ast.stmt) -> set[str]:
+    """The methods of an object that are called after a change: `trainer.fit(loader)`."""
+    name = unparsed(_variable(made))
+    calls = made.module.index.inside(enclosing_function(change) or made.module.tree, ast.Call)
+    used = (call for call in calls if isinstance(call.func, ast.Attribute) and unparsed(call.func.value) == name)
+    return {call.func.attr for call in used if may_follow(change, call)}
+
+
+def _steps(owner: ClassInfo, method: str, optimizer: str) -> bool:
+    first = owner.methods.get(method)
+    run = _run_by(first, owner.methods) if first is not None else []
+    return any(f"self.{optimizer}.step(" in unparsed(code) for code in run)
 
 
 def _is_given_by_hand(module: Module, statement: ast.stmt) -> bool:
