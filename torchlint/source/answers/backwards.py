@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from torchlint.facts import fact
 from torchlint.source.answers.certain_modules import is_a_weight
+from torchlint.source.answers.collected import gone_through
 from torchlint.source.answers.graphless_models import freezes
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.answers.just_put import put_there
@@ -35,6 +36,7 @@ from torchlint.source.text.index import (
 )
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import gives_something
+from torchlint.source.training.filled import put_in
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import calls_a_model, carries, graph, is_cut, is_model_call, loss_of
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
@@ -463,7 +465,8 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     )
     if inner is None or runs_without_grad(cut):
         return
-    if _has_graph(cut.at(inner, ())):
+    kept = gone_through(inner)  # `t.item() for t in terms`: each of what was put into the list
+    if any(map(_has_graph, (cut.at(inner, ()), *(put_in(cut.at(kept, ())) if kept is not None else ())))):
         yield cut, inner
     else:
         for other in graph(cut.at(inner, ())).cuts:

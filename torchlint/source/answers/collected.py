@@ -40,14 +40,14 @@ def _elements(tensor: Value) -> Iterator[Value]:
     if isinstance(node, ast.Call):
         kept = node.args[0] if node.args and _joins(tensor.at(node, ())) else None
     else:
-        kept = _gone_through(node)
+        kept = gone_through(node)
     for origin in origins(tensor.at(kept, ())) if isinstance(kept, (ast.Name, ast.Attribute)) else ():
         element = only_appended(origin) if origin.node is not None and not origin.path else None
         if element is not None:
             yield origin.at(element, ())
 
 
-def _gone_through(name: ast.expr) -> ast.expr | None:
+def gone_through(name: ast.AST) -> ast.expr | None:
     """`kept` of `for t in kept`, where `t` is nothing else"""
     scope = name.at.lookup(name.id) if isinstance(name, ast.Name) else None
     bound = reaching(name, scope) if scope is not None else []
