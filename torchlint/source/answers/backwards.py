@@ -465,8 +465,8 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     )
     if inner is None or runs_without_grad(cut):
         return
-    kept = gone_through(inner)  # `t.item() for t in terms`: each of what was put into the list
-    if any(map(_has_graph, (cut.at(inner, ()), *(put_in(cut.at(kept, ())) if kept is not None else ())))):
+    kept = gone_through(inner) or inner  # `t.item() for t in terms`: each of what was put into the list
+    if any(map(_has_graph, (cut.at(inner, ()), *put_in(cut.at(kept, ()))))):
         yield cut, inner
     else:
         for other in graph(cut.at(inner, ())).cuts:
@@ -587,14 +587,8 @@ def cut_results(info: ClassInfo) -> Iterator[Value]:
     for returned in step.gives:
         value = Value(info.module, returned)
         if isinstance(returned, ast.Dict):
-            value = next(
-                (
-                    value.at(v)
-                    for k, v in zip(returned.keys, returned.values)
-                    if isinstance(k, ast.Constant) and k.value == "loss"
-                ),
-                None,
-            )
+            keyed = zip(returned.keys, returned.values)
+            value = next((value.at(v) for k, v in keyed if getattr(k, "value", None) == "loss"), None)
         found = origins(value) if value is not None else []
         if found and all(o.node is not None and is_cut(o) for o in found):
             for cut in found:
