@@ -62,10 +62,6 @@ read_on = ("TL702", "TL709", "torch.manual_seed", "notes/randomness")
 default = False
 in_tests = False
 
-OTHERS = ("random.seed", "numpy.random.seed")
-HARMLESS = ("random.", "numpy.", "sklearn.", "pandas.", "scipy.")  # these keep generators of their own
-OF_TORCH = ("manual_seed", "seed_everything", "seed_all", "torch.seed", "set_rng_state", "fork_rng", "set_determinism")
-
 
 @on_round("file", needs=("backward", "step"))
 def check(program: Round):
@@ -74,7 +70,7 @@ def check(program: Round):
     trains = [act for act in program.each("backward") if program.each("step")]
     if not trains:
         return
-    others = [call for call in program.calls("seed") if call.is_call(*OTHERS)]
+    others = [call for call in program.calls("seed") if call.is_call("random.seed", "numpy.random.seed")]
     if others:
         yield program.finding(
             f"this program trains, and `{others[-1].short}` does not seed torch: no run can be repeated",
@@ -93,7 +89,8 @@ def check(program: Round):
 def may_seed_torch(program) -> bool:
     """Is there anything about seeds besides those of `random` and NumPy, and functions of this file that call them?"""
     own = {function.name for function in program.inside(ast.FunctionDef, of=program.module.tree)}
-    if program.project_says(*(word for word in OF_TORCH if word not in own)) or program.others_say("seed"):
+    words = ("manual_seed", "seed_everything", "seed_all", "torch.seed", "set_rng_state", "fork_rng", "set_determinism")
+    if program.project_says(*(word for word in words if word not in own)) or program.others_say("seed"):
         return True
     calls = (program.at(call) for call in program.inside(ast.Call, of=program.module.tree))
     about = (call for call in calls if any("seed" in word.lower() for word in (call.word(), *keywords(call))))
@@ -105,4 +102,6 @@ def keywords(call) -> list[str]:
 
 
 def is_harmless(call) -> bool:
-    return bool(call.names) and all(name.startswith(HARMLESS) for name in call.names)
+    """Is it of a library that keeps a generator of its own?"""
+    libraries = ("random.", "numpy.", "sklearn.", "pandas.", "scipy.")
+    return bool(call.names) and all(name.startswith(libraries) for name in call.names)
