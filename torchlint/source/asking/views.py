@@ -394,7 +394,7 @@ class Call(Place):
         return found.pop() if len(found) == 1 else None
 
     def usual_number(self, name: str, position: int | None = None) -> int | float | None:
-        """The same, or what the command line gives by default where an argument is one of its options."""
+        """The same, or what it is by default where an argument is an option of the command line or a parameter."""
         given = self.argument(name, position)
         return usual_number(self.value.at(given, ())) if given is not None else self.number(name, position)
 

@@ -15,7 +15,7 @@ from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.records import entry, field, field_default, given_to
+from torchlint.source.flow.records import entry, field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
@@ -127,8 +127,8 @@ class CallTracer:
                 and (given := given_to(callee.name, value, callee.made, value.path[0], value.module)) is not None
             ):
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
-            elif callee.name == "dataclasses.field" and (default := field_default(call)) is not None:
-                yield from self.trace(value.at(default, value.path), depth)
+            elif callee.name == "dataclasses.field":
+                yield from self._field_default(value, depth)
             elif callee.name == "builtins.dict" and value.path and (given := entry(value)) is not None:
                 yield from self.trace(given, depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
@@ -158,6 +158,25 @@ class CallTracer:
                         yield value if of_class else origin  # `Scaled.apply(x)` is no `Scaled`
             else:
                 yield value
+
+    def _field_default(self, value: Value, depth: int) -> Iterator[Value]:
+        """What `field(default=0.1)`, `field(default_factory=lambda: nn.ReLU())`, `field(default_factory=pick_device)`
+        are where nothing is given.
+        """
+        for keyword in value.node.keywords:
+            if keyword.arg == "default":
+                yield from self.trace(value.at(keyword.value), depth)
+                return
+            if keyword.arg == "default_factory":
+                for made in self.trace(value.at(keyword.value, ()), depth):
+                    is_known = isinstance(made.node, FUNCTIONS) and not made.path
+                    if is_known and self._may_enter(value, Callee("function", function=made.node)):
+                        frame = frame_of(made.module, made.node, None, None, made.frame)
+                        yield from self._returns(made.module, made.node, frame, value.path, depth)
+                    else:
+                        yield value
+                return
+        yield value
 
     def held(self, record: Value, step: Step, reader: Module, depth: int) -> list[Value]:
         """What stands in a namespace or namedtuple under a name, where each call is seen that may have made it."""

@@ -64,16 +64,6 @@ def field_or_default(owner: ClassInfo | None, made: Value, name: str) -> Value |
     return None if is_given or default is None else Value(owner.module, default)
 
 
-def field_default(call: ast.Call) -> ast.expr | None:
-    """What `field(default=0.1)` and `field(default_factory=lambda: nn.ReLU())` are where nothing is given."""
-    for keyword in call.keywords:
-        if keyword.arg == "default":
-            return keyword.value
-        if keyword.arg == "default_factory" and isinstance(keyword.value, ast.Lambda):
-            return keyword.value.body
-    return None
-
-
 def field_names(owner: ClassInfo | None) -> frozenset[str] | None:
     """The fields of a dataclass or NamedTuple of the project, without those of bases; None where it is none such."""
     is_record = owner is not None and (owner.is_a("typing.NamedTuple") or has_decorator(owner.node, "dataclass"))

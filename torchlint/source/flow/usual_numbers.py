@@ -1,12 +1,16 @@
-"""What a command line gives if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`."""
+"""What a number is if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`, `workers=2` of a
+function that nobody is seen to give another one.
+"""
 
 from __future__ import annotations
 
 import ast
 
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
+from torchlint.source.flow.signatures import bound_argument, default_of, is_static
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import unparsed
@@ -16,12 +20,42 @@ _PARSING = {"parse_args": (), "parse_known_args": (0,)}
 
 
 def usual_number(value: Value) -> int | float | None:
-    """The number that an expression is, or, if it is an option of the command line, the one it has by default."""
+    """The number that an expression is, or that an option of the command line or a parameter has by default."""
     plain = number(value)
     if plain is not None:
         return plain
-    found = {_reached(origin) if isinstance(origin.node, ast.Call) else _default(origin) for origin in origins(value)}
+    found = {_usual(origin) for origin in origins(value)}
     return found.pop() if len(found) == 1 else None
+
+
+def _usual(origin: Value) -> int | float | None:
+    if isinstance(origin.node, ast.arg):
+        return _given_by_nobody(origin)
+    return _reached(origin) if isinstance(origin.node, ast.Call) else _default(origin)
+
+
+def _given_by_nobody(parameter: Value) -> int | float | None:
+    """The default of a parameter, where each call of other files is seen, and none gives another number."""
+    module, function = parameter.module, parameter.node.up.up
+    default = None if parameter.path else default_of(function, parameter.node)
+    if default is None:
+        return None
+    owner, view = method_class(module, function), module.world.view
+    if owner is not None and view.deriving(owner.node.name):
+        return None  # who derives calls it by `super()`
+    name = owner.node.name if owner is not None and function.name == "__init__" else function.name
+    users = module.users(top := owner.node.name if owner is not None else name)
+    if len(users) < len(view.users(module.path, top)):
+        return None
+    known = {number(Value(module, default))}
+    for user in users:
+        for use in (*user.index.names(name), *user.index.attributes(name)):
+            if not isinstance(use.up, ast.Call) or use.up.func is not use:
+                return None  # handed on, to who knows which calls
+            is_bound = owner is not None and not is_static(function)
+            given = bound_argument(function, parameter.node, Value(user, use.up), is_bound)
+            known |= {usual_number(given)} if given is not None else set()
+    return known.pop() if len(known) == 1 else None
 
 
 def _reached(origin: Value) -> int | float | None:
