@@ -27,7 +27,42 @@ small = DataLoader(TensorDataset(xs, ys), batch_size=32)
 for x in loader:
     model(x.cuda())
 ```
+
+The options of a loader have a name; where another may have been put among them, nothing is said.
+
+```python bad
+class Images(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return read(self.files[i])
+
+def build(train):
+    options = {"batch_size": 32, "shuffle": train}
+    if train:
+        options["drop_last"] = True
+    return torch.utils.data.DataLoader(Images(), **options)  # TL703
+
+for x in build(True):
+    model(x.cuda())
+```
+```python good
+class Images(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return read(self.files[i])
+
+def build(train, workers, **more):
+    options = {"batch_size": 32, "shuffle": train}
+    if workers:
+        options.update(num_workers=workers)
+    quick = {"batch_size": 32} | settings
+    Loader = torch.utils.data.DataLoader
+    return Loader(Images(), **options), Loader(Images(), **quick), Loader(Images(), **more), Loader(Images(), *order)
+
+for x in build(True, 4)[0]:
+    model(x.cuda())
+```
 """
+
+import ast
 
 from torchlint import Call, on_call
 
@@ -39,7 +74,10 @@ in_tests = False
 @on_call("torch.utils.data.DataLoader", without="num_workers")
 def check(loader: Call):
     dataset = loader.argument("dataset", 0)
-    if loader.has_stars or dataset is None or loader.argument("num_workers", 5) is not None or not loader.uses_a_device:
+    if dataset is None or loader.argument("num_workers", 5) is not None or not loader.uses_a_device:
+        return
+    given = loader.keyword_names
+    if given is None or "num_workers" in given or any(isinstance(each, ast.Starred) for each in loader.node.args):
         return
     owners = [callee.owner for made in loader.objects(dataset) for callee in made.callees]
     if owners and all(owners) and loader.dataset_is(dataset) == "indexed":
