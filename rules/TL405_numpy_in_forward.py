@@ -59,7 +59,7 @@ What comes back from NumPy is followed in `torchlint/source/answers/brought_back
 import ast
 
 from torchlint import ModuleClass, named, on_module
-from torchlint.source.answers.brought_back import comes_back, copied_tensor, lets_gradients_through
+from torchlint.source.answers.brought_back import comes_back, copied_tensor, goes_there_and_back, lets_gradients_through
 from torchlint.source.answers.handed_on import functions_run_by, numpy_of_helpers, run_by_forward
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
@@ -104,21 +104,23 @@ def takes_numbers(call) -> bool:
 
 
 def copies_that_come_back(cls: ModuleClass, call):
-    """A copy is to be looked at, unless what NumPy makes of it comes back as features: a remark only, for whoever
-    writes `detach` may mean it.
+    """A copy is to be looked at, unless what NumPy makes of it comes back as features, or to the GPU: a remark only, for
+    whoever writes `detach` may mean it.
     """
     name = call.name(call.node.func) or ""
     for given in arguments(call.node):
         copied = copied_tensor(call.value.at(given, ()))
-        if copied is None or call.at(copied).requires_grad() is not True or not lets_gradients_through(name):
+        if copied is None or not lets_gradients_through(name):
             continue
-        if comes_back(call.value):
-            yield cls.finding(
-                f"what `{call.short}` makes of a copy of `{call.quoted(copied)}` comes back without a gradient",
-                help=f"use `torch.{name.removeprefix('numpy.')}`, which needs no copy",
-                at=call,
-                severity="info",
-            )
+        made = f"what `{call.short}` makes of a copy of `{call.quoted(copied)}`"
+        if call.at(copied).requires_grad() is True and comes_back(call.value):
+            said = f"{made} comes back without a gradient"
+        elif goes_there_and_back(call.value.at(given, ()), call.value):
+            said = f"{made} goes to the CPU and back in each forward"
+        else:
+            continue
+        help = f"use `torch.{name.removeprefix('numpy.')}`, which needs no copy"
+        yield cls.finding(said, help=help, at=call, severity="info")
 
 
 def is_computed(call, given) -> bool:

@@ -1,17 +1,18 @@
-"""What NumPy computes of a copy of a tensor, and what comes back as a tensor: beside others that have a gradient, or
-for a layer that learns.
+"""What NumPy computes of a copy of a tensor, and what comes back as a tensor: beside others that have a gradient, for a
+layer that learns, or on the device that it was fetched from.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from torchlint.facts import fact, named, named_of
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import PLAIN, kinds
+from torchlint.source.flow.kinds import PLAIN, is_tensor, kinds
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, last_word
@@ -52,25 +53,33 @@ def comes_back(computed: Value) -> bool:
     """Is what NumPy computes made a tensor again, and joined with others that have a gradient, or given to a layer that
     has weights? Each step on the way must be one through which a gradient could have come.
     """
-    return _comes_back(computed, set())
+    return _comes_back(computed, set(), _is_joined)
 
 
-def _comes_back(computed: Value, seen: set[ast.AST]) -> bool:
+def goes_there_and_back(copy: Value, computed: Value) -> bool:
+    """Is the copy one that was fetched from a device, and what NumPy computes of it put there as a tensor?"""
+    fetched = [".cpu()" in unparsed(made.node) for made in origins(copy) if made.node is not None]
+    return bool(fetched) and all(fetched) and _comes_back(computed, set(), _is_put_there)
+
+
+def _comes_back(computed: Value, seen: set[ast.AST], ends: Callable[[Value, set[ast.AST]], bool]) -> bool:
     node, parent = computed.node, computed.node.up
     if node in seen:
         return False
     seen.add(node)
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         smooth = lets_gradients_through(f"numpy.{parent.attr}") or _is_cast(parent.up)
-        return smooth and _comes_back(computed.at(parent.up, ()), seen)
+        return smooth and _comes_back(computed.at(parent.up, ()), seen, ends)
     if isinstance(parent, (ast.BinOp, ast.UnaryOp)) or isinstance(parent, ast.Subscript) and parent.value is node:
-        return _comes_back(computed.at(parent, ()), seen)
+        return _comes_back(computed.at(parent, ()), seen, ends)
     if isinstance(parent, ast.Call) and node in parent.args:
         names = {callee.name for callee in callees(computed.at(parent, ()))}
         if names and names <= _CONVERTING:
-            return _is_joined(computed.at(parent, ()), seen)
-        return bool(names) and all(map(lets_gradients_through, names)) and _comes_back(computed.at(parent, ()), seen)
-    return any(_comes_back(computed.at(use, ()), seen) for use in _reads(computed))
+            return ends(computed.at(parent, ()), seen)
+        return (
+            bool(names) and all(map(lets_gradients_through, names)) and _comes_back(computed.at(parent, ()), seen, ends)
+        )
+    return any(_comes_back(computed.at(use, ()), seen, ends) for use in _reads(computed))
 
 
 def _is_cast(call: ast.Call) -> bool:
@@ -112,6 +121,26 @@ def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
         others = [tensor.at(part, ()) for part in parent.elts if part is not node]
         return bool(names) and names <= _JOINS and any(requires_grad(other) is True for other in others)
     return any(_is_joined(tensor.at(use, ()), seen) for use in _reads(tensor))
+
+
+def _is_put_there(tensor: Value, seen: set[ast.AST]) -> bool:
+    """`.to(x.device)`, `.to(x)`, `device=x.device`"""
+    node, parent = tensor.node, tensor.node.up
+    if node in seen:
+        return False
+    seen.add(node)
+    if isinstance(node, ast.Call) and any(keyword.arg == "device" for keyword in node.keywords):
+        return True
+    if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        given, row = [*parent.up.args, *(k.value for k in parent.up.keywords)], fact(f".{parent.attr}")
+        if parent.attr == "cuda" or parent.attr == "to" and any(_is_a_place(tensor.at(one, ())) for one in given):
+            return True
+        return row is not None and row.same_numbers and _is_put_there(tensor.at(parent.up, ()), seen)
+    return any(_is_put_there(tensor.at(use, ()), seen) for use in _reads(tensor))
+
+
+def _is_a_place(given: Value) -> bool:
+    return "device" in unparsed(given.node) or is_tensor(given)
 
 
 def _has_no_share(tensor: Value, operation: ast.BinOp | ast.UnaryOp) -> bool:
