@@ -50,6 +50,27 @@ class Normal(nn.Module):
     def forward(self, x):
         return x / torch.sqrt(x.pow(2).mean(dim=1, keepdim=True))
 ```
+
+What is cut off at 0 is 0 there, and rounding takes it below 0 where it should be nothing.
+
+```python bad
+features = nn.Linear(8, 8)(x)
+spread = torch.relu(features.pow(2).mean(1) - features.mean(1).pow(2)).sqrt()  # TL107
+squares = features.pow(2).sum(1, keepdim=True)
+apart = squares + squares.t() - 2 * features @ features.t()
+apart = apart.clamp(min=0.0)
+distance = apart.sqrt()  # TL107
+```
+```python good
+features = nn.Linear(8, 8)(x)
+spread = (torch.relu(features.pow(2).mean(1) - features.mean(1).pow(2)) + 1e-8).sqrt()
+squares = features.pow(2).sum(1, keepdim=True)
+apart = squares + squares.t() - 2 * features @ features.t()
+distance = apart.clamp(min=1e-10).sqrt() + torch.clamp(apart, 1, 4).sqrt()
+below = apart.clamp(max=0).abs() + x.pow(2).clamp(min=0).sqrt()
+with torch.no_grad():
+    spread = apart.clamp(min=0).sqrt()
+```
 """
 
 import ast
@@ -70,7 +91,9 @@ def check(call: Call):
         return
     origins = call.origins(argument)
     is_loss = bool(origins) and all(o.does(*LOSSES) for o in origins)  # of a prediction, whoever made it
-    is_sum = bool(origins) and all(o.does(*SUMS, *LOSSES) or is_sum_of_squares(o, o.node) for o in origins)
+    is_sum = bool(origins) and all(
+        o.does(*SUMS, *LOSSES) or is_sum_of_squares(o, o.node) or is_cut_off_at_zero(o) for o in origins
+    )
     if not is_loss and not (is_sum and call.requires_grad(argument) is True):
         return
     text = call.source(argument)
@@ -81,6 +104,11 @@ def check(call: Call):
         help="add a small constant inside the square root",
         fix=call.fix("add 1e-8", call.replace(argument, changed), applicability="unsafe") if simple else None,
     )
+
+
+def is_cut_off_at_zero(place) -> bool:
+    """`relu(d)`, `d.clamp(min=0)`, `d.clamp(0, 1)`: what was below zero is zero."""
+    return place.does("relu", "relu6") or place.does("clamp", "clamp_min", "hardtanh") and place.number("min", 1) == 0
 
 
 def is_sum_of_squares(place, node) -> bool:
