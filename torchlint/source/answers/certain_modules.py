@@ -13,7 +13,7 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, kinds
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.regions import tests_around
 
@@ -23,6 +23,7 @@ _LAYERS = frozenset(
     " stem blocks roi_heads rpn layer layers stages bert roberta distilbert transformer base_model embeddings"
     " vision_model text_model vision_tower".split()
 )
+_DICTS = frozenset(("builtins.dict", "collections.OrderedDict"))
 _LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
@@ -189,19 +190,25 @@ def layers_indexed(origin: Value) -> list[Value] | None:
         names = {c.name for c in callees(held)} if isinstance(held.node, ast.Call) and not held.path else set()
         if not names or not names <= {"torch.nn.ModuleList", "torch.nn.ModuleDict"} or is_changed(held):
             return None
-        inside = _written(held.node.args[0]) if len(held.node.args) == 1 else []
+        inside = _written(held.at(held.node.args[0], ())) if len(held.node.args) == 1 else []
         if not inside:
             return None
         found += [each for part in inside for each in objects(held.at(part, ()))]
     return found
 
 
-def _written(layers: ast.expr) -> list[ast.expr]:
-    """What is written as the layers in a list, a dict or a comprehension."""
+def _written(held: Value) -> list[ast.expr]:
+    """What is written as the layers in a list, a dict or a comprehension; nothing where stars may bring others."""
+    layers = held.node
     if isinstance(layers, (ast.List, ast.Tuple)):
         return layers.elts
     if isinstance(layers, ast.Dict):
         return layers.values
     if isinstance(layers, (ast.ListComp, ast.GeneratorExp)):
         return [layers.elt]
+    if isinstance(layers, ast.Call) and (names := {c.name for c in callees(held)}) and names <= _DICTS:
+        pairs = layers.args[0].elts if layers.args and isinstance(layers.args[0], (ast.List, ast.Tuple)) else []
+        parts = [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple) and len(pair.elts) == 2]
+        is_seen = len(parts) == len(pairs) and bool(pairs) is bool(layers.args) and not has_stars(layers)
+        return [*parts, *(keyword.value for keyword in layers.keywords)] if is_seen else []
     return [layers.value] if isinstance(layers, ast.DictComp) else []

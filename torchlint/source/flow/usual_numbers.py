@@ -1,5 +1,5 @@
-"""What a number is if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`, `workers=2` of a
-function that nobody is seen to give another one.
+"""What a number is if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`, `workers=2`
+of a function that nobody is seen to give another one.
 """
 
 from __future__ import annotations
