@@ -63,6 +63,15 @@ def changes_of(index: Index, name: str) -> list[ast.AST]:
     return _changed_names(index).get(name, [])
 
 
+def says_a_key(module: Module, key: ast.expr) -> bool:
+    """`TABLE[kind]`, `TABLE[config["loss"]]` and `TABLE[config.loss]`, where the file changes nothing of that name."""
+    if isinstance(key, ast.Subscript):
+        return isinstance(key.slice, ast.Constant) and not changes_of(module.index, dotted(key.value) or "")
+    if isinstance(key, ast.Attribute):
+        return all(dotted(store.value) == "self" for store in module.index.stored(key.attr))
+    return isinstance(key, ast.Name)
+
+
 def last_added(
     made: Value, before: ast.AST | None = None, back: int = 1, runs: Callable[[ast.AST], Answer] = lambda change: None
 ) -> ast.expr | None:

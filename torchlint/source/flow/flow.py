@@ -16,7 +16,7 @@ from torchlint.facts import named, words
 from torchlint.source.flow.branches import live, may_run
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee, CallTracer
-from torchlint.source.flow.changed import CONTAINERS, is_changed, is_given_anew
+from torchlint.source.flow.changed import CONTAINERS, changes_of, is_changed, is_given_anew, says_a_key
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
@@ -297,7 +297,7 @@ class _Tracer(CallTracer):
 
     def _subscript(self, value: Value, node: ast.Subscript, depth: int) -> Iterator[Value]:
         step = constant_key(node.slice)
-        if step is None and isinstance(node.slice, ast.Name):
+        if step is None and says_a_key(value.module, node.slice):
             step = only_word(self.trace(value.at(node.slice, ()), depth + 1))
         if step is None and "[]" in self.through:  # each of them, where all are computed alike
             inside = self.trace(value.at(node.value), depth)
@@ -395,6 +395,8 @@ class _Tracer(CallTracer):
         home = None
         if isinstance(statement, ast.ImportFrom):
             home = value.module.imported(statement.module or "", statement.level)
+        if home and value.path and changes_of(value.module.index, alias.asname or alias.name):
+            return [Value(value.module, None)]
         return home and self._global(home, alias.name, value.path, depth) or [value]
 
     def _global(self, module: Module, name: str, path: tuple, depth: int) -> list[Value]:
