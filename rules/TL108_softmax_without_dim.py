@@ -105,14 +105,15 @@ class Policy(nn.Module):
 p = Policy()(torch.randn(4))
 ```
 
-How it is found: `torchlint/source/answers/batches.py`, and for attention `attention_axes.py` beside it.
+How it is found: `torchlint/source/answers/batches.py`, and `attention_axes.py` and `chosen_kinds.py` beside it.
 """
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.attention_axes import summed_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
+from torchlint.source.answers.chosen_kinds import is_made_plainly
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
@@ -136,6 +137,15 @@ def function(call: Call):
 def layer(call: Call):
     if not call.node.args and not call.has_stars:
         yield finding(call, None, any(used.rank(used.node.args[0]) == 3 for used in call.calls_of_it if used.node.args))
+
+
+@on_node("Dict", needs="Softmax|Softmin")
+def in_table(place: Node):
+    """`{"relu": nn.ReLU, "softmax": nn.Softmax}`, whose entries are made without arguments"""
+    for kind in place.node.values:
+        is_layer = place.name(kind) in ("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin")
+        if is_layer and is_made_plainly(place.module, place.node):
+            yield finding(place.at(kind), None, False)
 
 
 def finding(call: Call, fix, of_three: bool):
