@@ -113,7 +113,7 @@ import ast
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.attention_axes import summed_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
-from torchlint.source.answers.chosen_kinds import is_made_plainly
+from torchlint.source.answers.chosen_kinds import made_plainly
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
@@ -141,19 +141,15 @@ def layer(call: Call):
 
 @on_node("Dict", needs="Softmax|Softmin")
 def in_table(place: Node):
-    """`{"relu": nn.ReLU, "softmax": nn.Softmax}`, whose entries are made without arguments"""
-    for kind in place.node.values:
-        is_layer = place.name(kind) in ("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin")
-        if is_layer and is_made_plainly(place.module, place.node):
+    for kind in made_plainly(place.module, place.node):
+        if place.name(kind) in ("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin"):
             yield finding(place.at(kind), None, False)
 
 
 def finding(call: Call, fix, of_three: bool):
-    takes = (
-        "its input has three, and it takes the first, the batch"
-        if of_three
-        else "for three dimensions it takes the batch"
-    )
+    takes = "for three dimensions it takes the batch"
+    if of_three:
+        takes = "its input has three, and it takes the first, the batch"
     return call.finding(
         f"`{call.short}` does not say over which dimension: {takes}",
         help="pass `dim=-1`, or `dim=1` for images",
@@ -182,7 +178,7 @@ def layer_over_the_batch(call: Call):
     layer = only_layer(call)
     if layer is not None and call.node.args and is_zero(layer.argument("dim", 0)):
         if goes_over_samples(call.value, call.node.args[0]):
-            yield batch_finding(told(call, layer))
+            yield batch_finding(call if layer.node is call.node.func else layer)
 
 
 @on_call("torch.nn.Sequential", needs="Softmax")
@@ -205,28 +201,22 @@ def only_layer(call: Call):
     return call.at(made[0]) if len(made) == 1 and isinstance(made[0].node, ast.Call) else None
 
 
-def told(call: Call, layer: Call) -> Call:
-    """Where to say it: `nn.Softmax(dim=0)(x)` as a whole."""
-    return call if layer.node is call.node.func else layer
-
-
 @on_call("torch.softmax", "torch.nn.functional.softmax", ".softmax", needs="matmul|bmm|@|einsum|sum", unknown=True)
 def of_attention(call: Call):
-    scores = call.argument("input", 0)
-    if scores is not None:
-        yield from elsewhere(call, call, scores, call.number("dim", 1))
+    yield from elsewhere(call, call, call.argument("input", 0), call.number("dim", 1))
 
 
 @on_call("torch.nn.Softmax()", needs="matmul|bmm|@|einsum|sum")
 def layer_of_attention(call: Call):
     layer = only_layer(call)
     if layer is not None and len(call.node.args) == 1:
-        yield from elsewhere(call, told(call, layer), call.node.args[0], layer.number("dim", 0))
+        at = call if layer.node is call.node.func else layer
+        yield from elsewhere(call, at, call.node.args[0], layer.number("dim", 0))
 
 
 def elsewhere(call: Call, at: Call, scores, axis):
-    found = summed_elsewhere(call.module, call.node, scores, axis) if isinstance(axis, int) else None
-    if found is not None:
+    found = scores and isinstance(axis, int) and summed_elsewhere(call.module, call.node, scores, axis)
+    if found:
         product, over, help = found
         yield at.finding(
             f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {over}",

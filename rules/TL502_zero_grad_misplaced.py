@@ -111,11 +111,13 @@ for z in batches:
     opt_d.step()
 ```
 
-How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`.
+How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`; what runs in the middle
+of a loop in a base class: `hooks_of_bases.py` beside it.
 """
 
-from torchlint import Round, on_round
+from torchlint import Node, Round, on_node, on_round
 from torchlint.source.answers.discarded_gradients import discarded_gradients
+from torchlint.source.answers.hooks_of_bases import cleared_before_step
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step")
 in_tests = False
@@ -173,3 +175,16 @@ def in_each_micro_batch(round: Round):
                     at=clear,
                 )
                 return
+
+
+@on_node("Call", called="zero_grad", needs=("zero_grad", "class"))
+def in_a_hook(place: Node):
+    """In a method that a base class calls between backward and step."""
+    around = cleared_before_step(place.value)
+    if around is not None:
+        backward, step = around
+        yield place.finding(
+            f"`{place.short}` throws away the gradients of `{place.quoted(backward)}` before `{place.quoted(step)}` uses them",
+            help="clear them in a method that runs after the step, or before the backward",
+            notes=[place.note(backward, "made here"), place.note(step, "wanted here")],
+        )

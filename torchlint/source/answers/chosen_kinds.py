@@ -9,9 +9,10 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 
 
-def is_made_plainly(module: Module, table: ast.Dict) -> bool:
-    """Does a call without arguments make what somebody has chosen of a table?"""
-    return any(not call.args and not call.keywords for call in _makers(module, table))
+def made_plainly(module: Module, table: ast.Dict) -> list[ast.expr]:
+    """The entries of a table of which a call without arguments makes the one that somebody has chosen."""
+    is_plain = any(not call.args and not call.keywords for call in _makers(module, table))
+    return table.values if is_plain else []
 
 
 def _makers(module: Module, table: ast.expr) -> Iterator[ast.Call]:

@@ -17,7 +17,7 @@ from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function,
 from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
-from torchlint.source.training.heirs import is_left_to_others, put_in_place
+from torchlint.source.training.heirs import is_empty, is_left_to_others, put_in_place, put_over
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems
@@ -431,7 +431,8 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     """
     if word in _HARMLESS:
         return None
-    left = [(c.module, c.function) for c in callees(event.value) if is_left_to_others(c.function)]
+    called = [(c.module, c.function) for c in callees(event.value)]
+    left = [(home, function) for home, function in called if is_left_to_others(function) or is_empty(function)]
     if any(_may_do_anything(home, function) for home, function in left):
         return Act(event, OPAQUE, None)
     is_hook = (
@@ -465,11 +466,10 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
 @remembered(meanwhile=True)
 def _may_do_anything(module: Module, function: ast.FunctionDef) -> bool:
     """Is it a method that is left to classes which nobody sees, or in one of which it does something for training?"""
-    if not is_left_to_others(function):
-        return False
-    methods = put_in_place(module, function)
+    is_left = is_left_to_others(function)
+    methods = put_in_place(module, function) if is_left else put_over(module, function)
     done = (event for method in methods for event in events(method.module, method.node.body))
-    return not methods or any(_act(event) is not None or clears_itself(event.value) for event in done)
+    return is_left and not methods or any(_act(event) is not None or clears_itself(event.value) for event in done)
 
 
 def clears_itself(call: Value) -> bool:

@@ -32,6 +32,20 @@ def is_left_to_others(function: ast.AST | None) -> bool:
     return raised is not None and plain and "NotImplemented" in unparsed(raised)
 
 
+def is_empty(function: ast.AST | None) -> bool:
+    """Is it a method that does nothing: a place for what classes that derive have to do?"""
+    return (
+        isinstance(function, ast.FunctionDef)
+        and isinstance(function.up, ast.ClassDef)
+        and all(map(_does_nothing, function.body))
+    )
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    is_said = isinstance(statement, (ast.Expr, ast.Return)) and isinstance(statement.value, ast.Constant)
+    return is_said or isinstance(statement, ast.Pass)
+
+
 @remembered(meanwhile=())
 def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]:
     """The methods of all classes that derive from that of a method which is left to them; none where one of them does
@@ -41,6 +55,16 @@ def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]
     heirs = _heirs(owner)
     if not heirs or not all(_does_no_more(heir, owner) for heir in heirs):
         return ()
+    return _own_of(heirs, function)
+
+
+@remembered(meanwhile=())
+def put_over(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]:
+    """The methods that classes which derive put over one, as far as these are seen."""
+    return _own_of(_heirs(class_info(module, function.up)), function)
+
+
+def _own_of(heirs: list[ClassInfo], function: ast.FunctionDef) -> tuple[Value, ...]:
     own = [(heir.module, heir.methods[function.name]) for heir in heirs if function.name in heir.methods]
     return tuple(Value(home, method) for home, method in own)
 
