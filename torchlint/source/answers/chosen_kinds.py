@@ -1,4 +1,4 @@
-"""What becomes of the classes in a table: `TABLE[name]()`"""
+"""What becomes of the classes in a table: `TABLE[name]()` makes one of them."""
 
 from __future__ import annotations
 
