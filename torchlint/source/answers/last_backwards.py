@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -29,13 +32,44 @@ def is_last_backward(module: Module, call: ast.Call) -> bool:
         return False
     if len(_taking_gradients(module).get(id(function), ())) > 1 or isinstance(statement_of(call), ast.Return):
         return False
-    around = loops_around(call)
-    within_what = around[0] if around else function or module.tree
     behind = graph(loss)
     made = [node for node in behind.nodes.values() if is_model_call(node)]
-    if behind.open or not made or not all(_is_made_within(node, module, within_what) for node in made):
+    if behind.open or not made or last_word(loss.node) in _returned_names(module, function or module.tree):
         return False
-    return last_word(loss.node) not in _returned_names(module, function or module.tree)
+    here = _round(module, call)
+    return all(_is_made_within(node, module, here) for node in made) or _is_last_of_caller(module, call, made)
+
+
+def _round(module: Module, place: ast.AST) -> ast.AST:
+    """The innermost loop around a place, or its function; the file around what a file runs itself."""
+    around = loops_around(place)
+    return around[0] if around else enclosing_function(place) or module.tree
+
+
+def _is_last_of_caller(module: Module, call: ast.Call, made: list[Value]) -> bool:
+    """Is it in a function that is called once, in the round which has made what it is handed and uses it no more?"""
+    function = enclosing_function(call)
+    owner = method_class(module, function) if function is not None else None
+    callers = list(islice(callers_of(module, function, owner), 2)) if function is not None else []
+    if len(callers) != 1 or loops_around(call) or callers[0].module is not module:
+        return False
+    caller = callers[0].node
+    handed = {name.id for given in _given(caller) for name in module.index.inside(given, ast.Name)}
+    later = (n for n in module.index.inside(_round(module, caller), ast.Name) if n.id in handed and n.pos > caller.pos)
+    return (
+        all(_is_made_within(node, module, _round(module, caller)) for node in made)
+        and id(enclosing_function(caller)) not in _taking_gradients(module)
+        and not any(_is_used(name) for name in later if not within(name, caller))
+    )
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_used(name: ast.Name) -> bool:
+    """More than looked at: `loss.item()`, `loss.detach()`"""
+    return not (isinstance(name.up, ast.Attribute) and name.up.attr in ("item", "detach", "tolist"))
 
 
 @remembered
