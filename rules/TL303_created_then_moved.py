@@ -48,13 +48,15 @@ class Noise(nn.Module):
         return x + noise + torch.zeros(1).to("cpu") + torch.ones(1).to(x) + torch.ones(1).to(x.device, x.dtype)
 ```
 
-Which helpers a forward or a loop runs is answered in `torchlint/source/answers/each_time.py`.
+Which helpers a forward or a loop runs is answered in `torchlint/source/answers/each_time.py`, which of them move what
+they are given in `moving_helpers.py` beside it.
 """
 
 import ast
 
 from torchlint import Call, Node, named, on_node
 from torchlint.source.answers.each_time import runs_each_time
+from torchlint.source.answers.moving_helpers import move_inside
 
 read_on = ("TL301", "TL304", "torch.zeros", "torch.Tensor.to")
 in_tests = False
@@ -69,25 +71,43 @@ def check(place: Node):
     func = place.node.func
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Call):
         return
-    move, made = place.at(place.node), func.value
-    if move.starts_object(move.node):
-        return
-    targets = getattr(move.statement, "targets", ())
-    if move.tests and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets):
-        return  # kept, so that it is made once
-    call = move.at(made)
-    if not call.is_call(*FILLED) or call.has_stars or any(call.argument(word) for word in REFUSED):
-        return
-    device = target(move)
+    move, call = place.at(place.node), place.at(func.value)
+    device = target(move) if is_filled(call) and not is_kept(move) else None
     if device is None or not (move.loops or move.in_forward or runs_each_time(move.value)):
         return
     text = call.text[:-1].rstrip().rstrip(",")
     new = None if "#" in move.text else move.replace(move.node, f"{text}, device={device})")
-    yield move.finding(
-        f"`{call.short}` is filled on the CPU and copied, each time",
-        help=f"pass `device={device}`",
-        fix=move.fix("make it there", new, applicability="unsafe" if call.fact and call.fact.random else "safe"),
-    )
+    fix = move.fix("make it there", new, applicability="unsafe" if call.fact and call.fact.random else "safe")
+    yield finding(move, call, device, fix)
+
+
+@on_node("Call", called=("zeros", "ones", "full", "empty", "randn", "rand", "randint", "arange", "eye"), needs="torch")
+def handed(place: Node):
+    """`put(torch.zeros(n))`, where `put` moves what it is given."""
+    around = place.node.up
+    if not isinstance(around, ast.Call) or around.args != [place.node] or around.keywords:
+        return
+    helper, call = place.at(around), place.at(place.node)
+    move = move_inside(helper.value) if is_filled(call) and not is_kept(helper) else None
+    device = target(place.at(move)) if move is not None else None
+    if device is not None and (helper.loops or helper.in_forward or runs_each_time(helper.value)):
+        yield finding(helper, call, device, None)
+
+
+def is_filled(call: Call) -> bool:
+    return call.is_call(*FILLED) and not call.has_stars and not any(call.argument(word) for word in REFUSED)
+
+
+def is_kept(move: Call) -> bool:
+    """Is it made once?"""
+    targets = getattr(move.statement, "targets", ())
+    is_stored = any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
+    return move.starts_object(move.node) or bool(move.tests) and is_stored
+
+
+def finding(move: Call, call: Call, device: str, fix):
+    message = f"`{call.short}` is filled on the CPU and copied, each time"
+    return move.finding(message, help=f"pass `device={device}`", fix=fix)
 
 
 REFUSED = ("device", "generator", "out", "requires_grad", "pin_memory")

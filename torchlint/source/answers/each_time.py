@@ -8,7 +8,7 @@ from itertools import islice
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import class_info, method_class
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, within
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, parameters_of, within
 from torchlint.source.training.loops import BATCHES, counts
 from torchlint.source.training.regions import loops_around, tests_around
 
@@ -35,13 +35,26 @@ def _runs_whenever_called(place: Value, function: ast.FunctionDef) -> bool:
     ends = (end for end in place.module.index.inside(function, ast.Return) if enclosing_function(end) is function)
     return (
         all(last_word(getattr(decorator, "func", decorator)) in plain for decorator in function.decorator_list)
-        and not any(tests_around(place.node))
+        and not _is_asked_first(place.node)
         and not any(end.pos < place.node.pos and not within(place.node, end) for end in ends)
     )
 
 
+def _is_asked_first(node: ast.AST) -> bool:
+    """Does a test decide, other than whether its function was given something: `if state is None`?"""
+    return any(not (truth and _asks_for_an_argument(test)) for test, truth in tests_around(node))
+
+
+def _asks_for_an_argument(test: ast.expr) -> bool:
+    function = enclosing_function(test)
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return function is not None and name in {parameter.arg for parameter in parameters_of(function)}
+    return False
+
+
 def _is_each_time(call: Value) -> bool:
-    if any(tests_around(call.node)):
+    if _is_asked_first(call.node):
         return False
     if any(_is_over_batches(call.at(loop, ())) for loop in loops_around(call.node)):
         return True
