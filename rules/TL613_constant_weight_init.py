@@ -50,13 +50,15 @@ def zero_module(module: nn.Linear):
     return module
 ```
 
-Of functions that are used for single layers: `torchlint/source/answers/applied_to.py`.
+Of functions that are used for single layers: `torchlint/source/answers/applied_to.py`; of two layers in a row:
+`constant_layers.py` beside it.
 """
 
 import ast
 
 from torchlint import Call, named, named_of, on_call, words
 from torchlint.source.answers.applied_to import is_for_single_layers
+from torchlint.source.answers.constant_layers import keeps_units_equal
 
 read_on = ("TL607", "nn.init", "torch.nn.Linear")
 severity = "info"  # some networks are meant to start so: as the identity, or as nothing
@@ -70,6 +72,17 @@ def initialised(call: Call):
     weight = call.argument("tensor", 0)
     if weight is not None and is_every_layer(call, weight):
         yield found(call, weight)
+
+
+@on_call("torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_", needs=("weight", "forward"))
+def one_after_the_other(call: Call):
+    around = keeps_units_equal(call.module, call.node)
+    if around is not None:
+        yield call.finding(
+            "two layers in a row start with weights that are one number: the units between them stay equal",
+            help="draw the weights of the first one at random",
+            notes=[call.note(around[0], "the first layer"), call.note(around[1], "the next one")],
+        )
 
 
 @on_call(".fill_", ".zero_", needs=("isinstance", "weight"), unknown=True)
