@@ -24,6 +24,7 @@ _LAYERS = frozenset(
     " vision_model text_model vision_tower".split()
 )
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict"))
+_INDEXED = frozenset(f"torch.nn.{name}" for name in ("ModuleList", "ModuleDict", "Sequential"))
 _LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
@@ -102,14 +103,7 @@ def _is_asked_by_name(origin: Value) -> bool:
 
 def _is_of_a_display(origin: Value) -> bool:
     """`parts[name]`, or one of `parts.values()`, of `parts = {"stem": model.stem, "trunk": model.trunk}`"""
-    node = origin.node
-    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice) and not origin.path:
-        table = node.value
-    elif isinstance(node, ast.Call) and last_word(node.func) in ("values", "items") and not node.args:
-        is_value = origin.path == (EACH,) if last_word(node.func) == "values" else origin.path == (EACH, 1)
-        table = receiver(node) if is_value else None
-    else:
-        return False
+    table = _table_of(origin)
     found = origins(origin.at(table, ())) if table is not None else []
     return bool(found) and all(
         isinstance(o.node, ast.Dict)
@@ -120,6 +114,17 @@ def _is_of_a_display(origin: Value) -> bool:
         and all(is_certainly_a_module(o.at(each, ())) for each in o.node.values)
         for o in found
     )
+
+
+def _table_of(origin: Value) -> ast.expr | None:
+    """`parts` of `parts[name]`, and of one of `parts.values()` or `parts.items()`"""
+    node = origin.node
+    if isinstance(node, ast.Subscript):
+        return None if isinstance(node.slice, ast.Slice) or origin.path else node.value
+    if not isinstance(node, ast.Call) or last_word(node.func) not in ("values", "items") or node.args:
+        return None
+    is_value = origin.path == (EACH,) if last_word(node.func) == "values" else origin.path == (EACH, 1)
+    return receiver(node) if is_value else None
 
 
 def _is_element(value: Value, origin: Value) -> bool:
@@ -181,19 +186,22 @@ def _makes_a_list(call: Value) -> bool:
 
 
 def layers_indexed(origin: Value) -> list[Value] | None:
-    """The layers of which `self.stages[name]` may be any, if all of a container are seen; None where they are not."""
-    node = origin.node
-    if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice) or origin.path:
+    """The layers of which `self.stages[name]`, or one of `self.stages.values()`, may be any, if all of a container are
+    seen; None where they are not.
+    """
+    if (table := _table_of(origin)) is None:
         return None
     found: list[Value] = []
-    for held in objects(origin.at(node.value, ())):
+    for held in objects(origin.at(table, ())):
         names = {c.name for c in callees(held)} if isinstance(held.node, ast.Call) and not held.path else set()
-        if not names or not names <= {"torch.nn.ModuleList", "torch.nn.ModuleDict"} or is_changed(held):
+        if not names or not names <= _INDEXED or is_changed(held):
             return None
-        inside = _written(held.at(held.node.args[0], ())) if len(held.node.args) == 1 else []
-        if not inside:
+        layers = held.node.args
+        if names != {"torch.nn.Sequential"}:
+            layers = _written(held.at(layers[0], ())) if len(layers) == 1 else []
+        if not layers or any(isinstance(layer, ast.Starred) for layer in layers):
             return None
-        found += [each for part in inside for each in objects(held.at(part, ()))]
+        found += [each for part in layers for each in objects(held.at(part, ()))]
     return found
 
 
