@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
+from torchlint.source.flow.values import Value
 
 
 def made_plainly(module: Module, table: ast.Dict) -> list[ast.expr]:
-    """The entries of a table of which a call without arguments makes the one that somebody has chosen."""
-    is_plain = any(not call.args and not call.keywords for call in _makers(module, table))
-    return table.values if is_plain else []
+    """The entries of a table of which a call without arguments makes whichever somebody has chosen."""
+    plain = (call for call in _makers(module, table) if not call.args and not call.keywords)
+    return table.values if any(not callees(Value(module, call)) for call in plain) else []
 
 
 def _makers(module: Module, table: ast.expr) -> Iterator[ast.Call]:

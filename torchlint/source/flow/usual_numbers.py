@@ -38,7 +38,7 @@ def _given_by_nobody(parameter: Value) -> int | float | None:
     """The default of a parameter, where each call of other files is seen, and none gives another number."""
     module, function = parameter.module, parameter.node.up.up
     default = None if parameter.path else default_of(function, parameter.node)
-    if default is None:
+    if default is None or isinstance(function, ast.Lambda):
         return None
     owner, view = method_class(module, function), module.world.view
     if owner is not None and view.deriving(owner.node.name):
