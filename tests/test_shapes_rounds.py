@@ -446,3 +446,38 @@ for part in parts(torch.ones(20, 4)):
 def test_what_is_done_between_the_parts_of_a_generator_is_not_done_after_them(tmp_path, made, loss, after, found):
     program = IN_TURN.replace("MADE", made).replace("LOSS", loss).replace("AFTER", after)
     assert any("changed in place" in message for message in run(tmp_path, program)) == found
+
+
+KEPT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.kept = nn.GRUCell(4, 3), None
+
+    def forward(self, x):
+        h = self.cell(x, self.kept)
+        self.kept = h.detach()
+        return h
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+def steps(series):
+    BEFORE
+    for x in series:
+        yield net(x)
+
+for rows in (8, 8, 6):
+    for h in steps(torch.rand(5, rows, 4)):
+        loss = h.mean()
+        loss.backward()
+        optimizer.step()
+AFTER
+net(torch.rand(8, 4))
+"""
+
+
+@pytest.mark.parametrize("after, found", [("", True), ("net.kept = None", False)])
+def test_a_run_goes_on_after_the_graphs_of_a_generator(tmp_path, after, found):
+    program = KEPT.replace("BEFORE", "net.kept = None").replace("AFTER", after)
+    assert bool(run(tmp_path, program)) == found

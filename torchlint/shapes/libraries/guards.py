@@ -21,6 +21,7 @@ from torchlint.shapes.libraries import (
     containers,
     distributions,
     iterators,
+    learning,
     open_optimizers,
     sparse,
     text_methods,
@@ -336,75 +337,11 @@ def _apply(machine, method, function):
     return method.__self__
 
 
-def _backward(machine, method, /, *args, **kwargs):
-    machine.updates += 1
-    if machine.step is not None:
-        machine.step.backward(method.__self__)
-    made = machine.foreign(method, args, kwargs)
-    machine.progress.backwards += machine.scripting
-    return made
-
-
-def _hook(machine, method, /, *args, **kwargs):
-    """What is to be called in a backward, where it is not known whether there is one, too."""
-    hook = args[0] if args else kwargs.get("hook")
-    given = 1 if isinstance(method.__self__, torch.Tensor) else 2 if "_pre_" in method.__name__ else 3
-    machine.reach.hooks.append((hook, given))
-    return machine.foreign(method, args, kwargs)
-
-
-def _step(machine, method, closure=None, *args, **kwargs):
-    machine.updates += 1
-    if closure is None:
-        return machine.foreign(method, (), {})
-    made = machine.call(closure, [], {})
-    if made is None and isinstance(method.__self__, torch.optim.LBFGS):
-        error = TypeError("float() argument must be a string or a real number, not 'NoneType'")
-        machine.protest(error, "the closure returns nothing, and LBFGS needs the loss: it ends with `return loss`")
-    machine.progress.steps += machine.scripting
-    return made
-
-
-def _clear(machine, method, /, *args, **kwargs):
-    """`zero_grad()`: whatever was missed before, there are no gradients now."""
-    made = machine.foreign(method, args, kwargs)
-    if all(value is True for value in (*args, *kwargs.values())):
-        machine.gradients.clear(machine, method.__self__)
-    return made
-
-
-def _schedule_step(machine, method, /, *args, **kwargs):
-    made = machine.foreign(method, args, kwargs)
-    machine.changes.rates.step(method.__self__, type(made) is not Unknown, machine.changes.loops)
-    if isinstance(method.__self__, torch.optim.lr_scheduler.OneCycleLR):
-        machine.schedules.stepped(method.__self__)
-    return made
-
-
 def _to(machine, method, /, *args, **kwargs):
     """`module.to(0)` means the first GPU."""
     if args and type(args[0]) is int:
         args = (torch.device("cuda", args[0]), *args[1:])
     return machine.foreign(method, args, kwargs) if unknown_in((*args, *kwargs.values())) is None else method.__self__
-
-
-def _load_optimizer(machine, method, state=None, *args, **kwargs):
-    """Its groups have to be as large as those that were saved, and get the options of those."""
-    saved = state.get("param_groups") if isinstance(state, dict) and not is_open(state) else None
-    if isinstance(saved, list) and all(isinstance(g, dict) and type(g.get("params")) is list for g in saved):
-        own = [len(group["params"]) for group in method.__self__.param_groups]
-        theirs = [len(group["params"]) for group in saved]
-        if own != theirs and not machine.incomplete:
-            words = (
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-                if len(own) == len(theirs)
-                else "loaded state dict has a different number of parameter groups"
-            )
-            machine.protest(ValueError(words), f"{words}: {theirs} parameters were saved, {own} are here")
-        for group, other in zip(method.__self__.param_groups, saved):
-            group.update({option: value for option, value in other.items() if option != "params"})
-    else:
-        machine.presume()  # nobody knows its options from here on
 
 
 def _tolist(machine, method):
@@ -480,8 +417,8 @@ def _tensor_like(machine, method, data=None, dtype=None, **kwargs):
 
 TENSOR_METHODS = {
     "new_tensor": _tensor_like,
-    "backward": _backward,
-    "register_hook": _hook,
+    "backward": learning.backward,
+    "register_hook": learning.hook,
     "tolist": _tolist,
     "numpy": _numpy,
     "__array__": _numpy,
@@ -502,13 +439,13 @@ MODULE_METHODS: dict[str, Callable] = {
     "register_parameter": _module_store,
     "add_module": _module_store,
     "register_module": _module_store,
-    "register_backward_hook": _hook,
-    "register_full_backward_hook": _hook,
-    "register_full_backward_pre_hook": _hook,
+    "register_backward_hook": learning.hook,
+    "register_full_backward_hook": learning.hook,
+    "register_full_backward_pre_hook": learning.hook,
     "append": _list_append,
     "extend": _list_append,
     "apply": _apply,
-    "zero_grad": _clear,
+    "zero_grad": learning.clear,
     "__init__": _module_init,
 }
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
@@ -528,13 +465,13 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
     *containers.METHODS,
     *distributions.METHODS,
-    (torch.optim.lr_scheduler.LRScheduler, {"step": _schedule_step}),
+    (torch.optim.lr_scheduler.LRScheduler, {"step": learning.schedule_step}),
     (
         torch.optim.Optimizer,
         {
-            "load_state_dict": _load_optimizer,
-            "step": _step,
-            "zero_grad": _clear,
+            "load_state_dict": learning.load,
+            "step": learning.step,
+            "zero_grad": learning.clear,
             "__init__": open_optimizers.initialise,
             "add_param_group": open_optimizers.add_group,
         },
