@@ -3,6 +3,7 @@
 import inspect
 import types
 
+import torch
 from torch import nn
 
 
@@ -23,7 +24,7 @@ class Trainer:
     def __init__(self, max_epochs=1, **options):
         self.max_epochs = max_epochs
 
-    def fit(self, module, loader):
+    def fit(self, module, loader, others=()):
         optimizer = module.configure_optimizers()
         for _ in range(self.max_epochs):
             for index, batch in enumerate(loader):
@@ -31,3 +32,8 @@ class Trainer:
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
+            with torch.no_grad():
+                for index, batch in enumerate(others):
+                    module.validation_step(batch, index)
+            if others:
+                module.on_validation_epoch_end()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +11,12 @@ from torch import nn
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, machines
+from torchlint.shapes.language.cut_short import Rounds
+from torchlint.shapes.language.program import Frame
+from torchlint.shapes.libraries.data import Loader
 from torchlint.shapes.tensors import device_tags
+
+_EPOCH = ast.For(ast.Name("batch", ast.Store()), ast.Name("loader", ast.Load()), [ast.Pass()], [])
 
 
 def take_along(values):
@@ -53,11 +60,27 @@ class DataModule(BatchHooks, StandIn):
         pass
 
 
-class Trainer(StandIn):
-    """Runs two steps of training, and one of each other kind on the first batch."""
+def _see_all(options):
+    """Whether an epoch goes over all batches of a loader, and each of them comes to the one process that there is."""
+    some = ("limit_", "overfit_", "fast_", "max_steps", "max_time")
+    several = ("devices", "gpus", "num_nodes", "num_processes", "strategy", "tpu_cores")
+    return not any(
+        name.startswith(some) or name in several and not (value == 1 and type(value) is int)
+        for name, value in options.items()
+    )
 
-    def __init__(self, *args, **kwargs):
+
+class Trainer(StandIn):
+    """Runs an epoch of each kind, or two steps of training and one of each other kind where an epoch may be shorter."""
+
+    def __init__(self, *args, **options):
         self._owners = []
+        self._sees_all = not args and _see_all(options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unknown(f"{name} of a trainer")
 
     def fit(self, model=None, train_dataloaders=None, val_dataloaders=None, datamodule=None, **options):
         loaders = self._loaders(model, datamodule, train_dataloaders, "train_dataloader")
@@ -69,14 +92,17 @@ class Trainer(StandIn):
         machine = machines[-1]
         before = machine.updates
         optimizer = self._optimizer(model)
-        for loss in self._each(model, "training_step", loaders, 2):
+
+        def learn(loss):
             if isinstance(loss, dict):
                 loss = loss.get("loss")
             if optimizer is None or not isinstance(loss, torch.Tensor) or machine.updates > before:
-                continue
+                return
             machine.foreign(optimizer.zero_grad, (), {})
             machine.foreign(loss.backward, (), {})
             machine.foreign(optimizer.step, (), {})
+
+        self._epoch(model, "training_step", loaders, 2, learn)
 
     def _optimizer(self, model):
         """The optimizer that Lightning would use by itself, if there is one and all is known on the way to it."""
@@ -131,10 +157,16 @@ class Trainer(StandIn):
         return batch
 
     def _step(self, model, name, loaders):
-        list(self._each(model, name, loaders, 1))
+        if not isinstance(model, nn.Module):
+            return
+        machine = machines[-1]
+        machine.call(machine.get(model, "eval"), [], {})
+        with torch.no_grad():
+            self._epoch(model, name, loaders, 1, lambda output: None)
+        machine.call(machine.get(model, "train"), [], {})
 
-    def _each(self, model, name, loaders, batches):
-        """What a hook gives for each of the first batches."""
+    def _epoch(self, model, name, loaders, batches: int, take: Callable[[Any], None]) -> None:
+        """What a hook gives for each batch is taken: for the first ones at least."""
         machine = machines[-1]
         if loaders is None or not isinstance(model, nn.Module) or not hasattr(type(model), name):
             return
@@ -142,19 +174,30 @@ class Trainer(StandIn):
             loaders = loaders[0] if loaders else None
         take_along(model.state_dict(keep_vars=True))
         stage = name.removesuffix("ing_step").removesuffix("_step")
-        for hook in (f"on_{stage}_start", f"on_{stage}_epoch_start"):
-            if hasattr(type(model), hook):
-                machine.call(machine.get(model, hook), [], {})
-        for index, batch in enumerate(machine.iterate(loaders)):
-            batch = self._brought(batch)
-            yield machine.call(machine.get(model, name), [batch, index], {})
-            if index + 1 == batches:
-                return
+        is_whole = self._sees_all and isinstance(loaders, Loader)
+        self._call(model, f"on_{stage}_start")
+        self._call(model, f"on_{stage}_epoch_start")
+        with Rounds(_EPOCH, Frame({}, None, {}, machine), [], []) as rounds:
+            for index, batch in enumerate(machine.iterate(loaders)):
+                rounds.trained()
+                take(machine.call(machine.get(model, name), [self._brought(batch), index], {}))
+                if index + 1 == batches and not is_whole:
+                    break
+            rounds.leave_open(like_the_last=True)
+        if is_whole:
+            self._call(model, f"on_{stage}_epoch_end")
+
+    def _call(self, model, hook):
+        if hasattr(type(model), hook):
+            machines[-1].call(machines[-1].get(model, hook), [], {})
 
 
 _HOMES = ("pytorch_lightning", "lightning", "lightning.pytorch")
 LIGHTNING: dict[str, Any] = {
     **{f"{home}.LightningModule": LightningModule for home in _HOMES},
     **{f"{home}.LightningDataModule": DataModule for home in _HOMES},
-    **{f"{home}.Trainer": Special("Trainer", lambda machine, *args, **kwargs: Trainer()) for home in _HOMES},
+    **{
+        f"{home}.Trainer": Special("Trainer", lambda machine, *args, **options: Trainer(*args, **options))
+        for home in _HOMES
+    },
 }
