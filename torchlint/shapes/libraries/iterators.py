@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import REST, of_any_round
@@ -18,17 +21,27 @@ def zip_of(machine, kind, *sources, strict=False):
     for source in known if known else sources:
         if type(source) is Unknown:
             return Unknown(source.reason)
-    columns = zip(*[machine.iterate(s) for s in known])
+    columns = _columns([machine.iterate(s) for s in known])
     return columns if len(known) == len(sources) else map(_longer, columns)
 
 
-def _longer(column: tuple) -> tuple:
+def _columns(sources: list[Iterator]) -> Iterator:
+    """One after the other, up to where a source may have more items, or none."""
+    for column in zip(*sources):
+        if any(item is REST for item in column):
+            yield REST
+            return
+        yield column
+
+
+def _longer(column: Any) -> Any:
     """A column of `zip(*rows)`, of rows that are not all known."""
-    return (*column, REST)
+    return column if column is REST else (*column, REST)
 
 
 def map_of(machine, kind, function, *sources):
-    return iter([machine.call(function, list(args), {}) for args in zip_of(machine, zip, *map(_known, sources))])
+    columns = zip_of(machine, zip, *map(_known, sources))
+    return iter([args if args is REST else machine.call(function, list(args), {}) for args in columns])
 
 
 def _known(value):

@@ -64,20 +64,25 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
             return Unknown("an array of things of several shapes")  # of objects, or an error
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
     if type(level) is Unknown:
-        whole = wild.kind_of_all(data)
-        if whole is not None:
-            return fresh((len(data),), kind or _DTYPES.get(whole, torch.float64))
+        ends = _ends(machine, data, shape)
+        whole = wild.kind_of_all(ends)
+        if whole is not None and len(ends) == math.prod(shape):
+            return fresh(shape, kind or _DTYPES.get(whole, torch.float64))
         # each may be a number or a sequence
         numbers = all(map(wild.is_number, data))
         ranks = (1,) if numbers else [r for r in wild.RANKS if r >= len(shape)]
         return of_unknown(machine, level.reason, kind, ranks, len(data) if len(shape) == 1 else None)
     if not isinstance(level, (int, float)):
         return fresh(shape, kind) if kind else Unknown("an array of unknowns")
-    ends = data
+    return fresh(shape, kind or _DTYPES.get(wild.kind_of_all(_ends(machine, data, shape)), torch.float64))
+
+
+def _ends(machine, data, shape: list[int]) -> list:
+    """What is in nested lists of this shape; one that is no list is what it is."""
     for _ in shape[1:]:
-        ends = [value for part in ends for value in part]
-        machine.budget.length(len(ends))
-    return fresh(shape, kind or _DTYPES.get(wild.kind_of_all(ends), torch.float64))
+        data = [value for part in data for value in (part if isinstance(part, (list, tuple, range)) else (part,))]
+        machine.budget.length(len(data))
+    return list(data)
 
 
 _DTYPES = {int: torch.int64, bool: torch.bool}
@@ -255,8 +260,10 @@ def _join(function, axis_default=0):
         known = [p for p in items if p is not REST]
         if known and len(known) < len(items) and machine.wild:
             return machine.freed(apply(machine, known, axis, **options), axis or 0, "joined arrays")
-        if function is torch.stack and items and axis == 0 and all(type(p) is Unknown and not p.known for p in items):
-            return array(machine, items)  # each of one shape, whichever it is
+        if function is torch.stack and items and all(type(p) is Unknown and not p.known for p in items):
+            if axis == 0:
+                return array(machine, items)
+            items = [array(machine, items[0])] * len(items)  # each of one shape, whichever it is
         parts = [p if isinstance(p, Array) else array(machine, p) for p in items]
         if machine.wild and parts and wild.choices_in(parts)[0] and type(axis) is int:
             return machine.in_worlds(lambda given: apply(machine, given, axis), parts, "joined arrays")

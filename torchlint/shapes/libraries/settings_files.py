@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from typing import Any
@@ -17,21 +18,36 @@ _LINES = 1000
 
 
 class OpenFile(StandIn):
-    """`open("config.yaml")` of a file that is there."""
+    """`open("config.yaml")` of a file that is there, and `io.StringIO(text)`"""
 
     def __init__(self, text: str):
-        self._text = text
+        self._file = io.StringIO(text)
+        self._is_long = text.count("\n") > _LINES
 
-    def read(self) -> str:
-        return self._text
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unknown(f"{name} of a file")
+
+    def read(self, *size) -> str:
+        return self._file.read(*size)
+
+    def readline(self) -> str:
+        return self._file.readline()
 
     def readlines(self) -> list[str]:
-        if self._text.count("\n") > _LINES:
-            raise UnknownUsed("a file of many lines")
-        return self._text.splitlines(True)
+        return list(self)
+
+    def seek(self, *place) -> int:
+        return self._file.seek(*place)
 
     def __iter__(self):
-        return iter(self.readlines())
+        if self._is_long:
+            raise UnknownUsed("a file of many lines")
+        return self
+
+    def __next__(self) -> str:
+        return next(self._file)
 
     def close(self) -> None:
         pass

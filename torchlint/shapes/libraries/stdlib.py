@@ -37,6 +37,7 @@ from torchlint.shapes.libraries.processes import PROCESSES
 from torchlint.shapes.libraries.randomness import RANDOM
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.libraries.settings_files import read_json
+from torchlint.shapes.libraries.tables_of_text import TABLES_OF_TEXT
 from torchlint.shapes.libraries.temporary import TEMPORARY
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.supposed import surely_has_graph
@@ -482,6 +483,7 @@ FOUND: dict[str, Any] = {
     **DATES,
     **IMPORTING,
     **DATACLASSES,
+    **TABLES_OF_TEXT,
     **TEMPORARY,
     **_special(
         functools__partial=_partial,
