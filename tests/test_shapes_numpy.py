@@ -303,3 +303,37 @@ def test_pieces_of_data_of_unknown_size_are_no_errors(tmp_path):
     (fault,) = faults_of(tmp_path, program)
     assert line_of(tmp_path, fault) == "net(torch.from_numpy(y[0]))"
     assert "(3, 8)" in fault.message
+
+
+COLUMNS = """
+import json
+import numpy as np
+
+records = json.loads(open("load.json").read())
+table = np.stack([records[name] for name in ("load", "hour", "day")], axis=AXIS)
+mean, std = table[:100].mean(0), table[:100].std(0)
+series = torch.as_tensor((table - mean) / std, dtype=torch.float32)
+out, _ = nn.LSTM(WIDTH, 8)(series[:24])
+"""
+
+
+@pytest.mark.parametrize("axis, width, found", [(1, 3, False), (1, 4, False), (0, 3, False), (-1, 4, True)])
+def test_unknown_columns_that_are_stacked_are_so_many(tmp_path, axis, width, found):
+    """Each may be of numbers or of rows, so that only the last dimension is certainly the one of features."""
+    program = COLUMNS.replace("AXIS", str(axis)).replace("WIDTH", str(width))
+    assert bool(faults_of(tmp_path, program)) == found
+
+
+@pytest.mark.parametrize(
+    "rows, found",
+    [
+        ("[[float(a), float(b)] for a, b in pairs]", True),
+        ("[[float(a), *rest] for a, *rest in pairs]", False),
+        ("[[float(v) for v in pair] for pair in pairs]", False),
+        ("[[float(a), [float(b), 1.0]] for a, b in pairs]", False),
+    ],
+)
+def test_an_array_of_nested_numbers_has_their_shape(tmp_path, rows, found):
+    program = f"import csv\nimport numpy as np\npairs = csv.reader(open('pairs'))\nx = np.array({rows}, np.float32)\n"
+    program += "nn.Linear(3, 2)(torch.from_numpy(x))\n"
+    assert bool(faults_of(tmp_path, program)) == found

@@ -579,6 +579,15 @@ def part_of(items: list | tuple, key: slice) -> list | tuple:
     return part if ends else [*part, REST] if isinstance(part, list) else (*part, REST)
 
 
+def spread(items: Sequence[Any], count: int, star: int | None) -> list:
+    """What so many names get of items of which some are missing; the one with a star gets all that is left."""
+    known = [item for item in items if item is not REST]
+    if star is None:
+        return known + [Unknown(MORE) for _ in range(count - len(known))]
+    ends = [Unknown(MORE) for _ in range(count - 1)]
+    return [*known[:star], *ends[len(known) : star], [*known[star:], REST], *ends[star:]]
+
+
 def may_be_longer(data: Any) -> bool:
     """Whether nested lists may miss items of a loop that was cut."""
     return isinstance(data, (list, tuple)) and (is_open(data) or any(may_be_longer(part) for part in data))

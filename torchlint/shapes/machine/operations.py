@@ -16,7 +16,7 @@ from torchlint.shapes.core.budget import LIGHT, PYTHON, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, loosen, part_of
+from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, loosen, part_of, spread
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
@@ -581,15 +581,14 @@ class Operations(Texts):
                 return [Unknown(str(used))] * count
             except TypeError as error:
                 raise self.is_one(error, value)
-        if star is not None:
+        if self.may_miss(items):
+            items = spread(items, count, star)
+        elif star is not None:
             if len(items) < count - 1:
                 raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
             tail = count - 1 - star
             end = len(items) - tail
             return [*items[:star], items[star:end], *items[end:]]
-        if self.may_miss(items):
-            known = [item for item in items if item is not REST]
-            items = known + [Unknown(MORE) for _ in range(count - len(known))]
         if len(items) > count:
             raise self.uneven(ValueError(f"too many values to unpack (expected {count})"), value, count)
         if len(items) < count:
