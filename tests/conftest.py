@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import io
+import itertools
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -36,6 +39,23 @@ def what_was_collected_is_no_garbage() -> Iterator[None]:
     gc.freeze()
     yield
     gc.freeze()  # the end looks through everything, several times
+
+
+_folders = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty folder, which stays if the test fails. pytest's own looks for a free name among those of all tests
+    before, and leaves a link for each: of thousands of tests most cost less than that.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
+    folder.mkdir(mode=0o700)
+    failed = request.session.testsfailed
+    yield folder
+    if request.session.testsfailed == failed:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
