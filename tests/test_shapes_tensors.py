@@ -44,6 +44,30 @@ def test_an_answer_from_the_cache_is_a_new_tensor():
     assert first.untyped_storage()._cdata != second.untyped_storage()._cdata
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda zeros: torch.addmm(zeros(4), zeros(2, 3), zeros(5, 4)),
+        lambda zeros: torch.stack([zeros(2), zeros(3)]),
+        lambda zeros: zeros(2, 3) + zeros(4),
+        lambda zeros: zeros(2, 3).sum(7),
+        lambda zeros: F.nll_loss(zeros(2, 3), zeros(2, 1).long()),
+    ],
+)
+def test_what_is_refused_is_refused_in_the_same_words_again(refused):
+    def of_meta(*shape):
+        return torch.empty(shape, device="meta")
+
+    with pytest.raises(Exception) as torchs:
+        refused(of_meta)
+    for _ in range(2):
+        with dry_tensors():
+            for _ in range(2):
+                with pytest.raises(torchs.type) as said:
+                    refused(torch.zeros)
+                assert type(said.value) is torchs.type and str(said.value) == str(torchs.value)
+
+
 def test_the_cache_knows_the_default_dtype_and_the_kind_of_numbers():
     x = torch.randint(0, 5, (30, 30))
     assert (x * 2).dtype == torch.int64

@@ -185,6 +185,7 @@ class Program:
 
 KEPT = 8_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more
 _programs: OrderedDict[str, tuple[str, Program]] = OrderedDict()
+_held = 0  # characters of these
 
 
 def load(path: str, text: str, watch: Any = None) -> Program:
@@ -193,6 +194,7 @@ def load(path: str, text: str, watch: Any = None) -> Program:
 
     Of a file only the last text is kept: an editor sends a new one with every key. One that is watched is always new.
     """
+    global _held
     if watch is None and path in _programs and _programs[path][0] == text:
         _programs.move_to_end(path)
         return _programs[path][1]
@@ -200,11 +202,13 @@ def load(path: str, text: str, watch: Any = None) -> Program:
         warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
         program = Program(path, text, syntax_tree(text), watch)
         mangle(program.tree, text)
+    if path in _programs:
+        _held -= len(_programs[path][0])
     _programs[path] = (text, program)
     _programs.move_to_end(path)
-    size = sum(len(kept) for kept, _ in _programs.values())
-    while size > KEPT and len(_programs) > 1:
-        size -= len(_programs.popitem(last=False)[1][0])
+    _held += len(text)
+    while _held > KEPT and len(_programs) > 1:
+        _held -= len(_programs.popitem(last=False)[1][0])
     return program
 
 

@@ -269,7 +269,9 @@ def _check_alike(machine, samples: list) -> None:
     """Let torch say that samples of different sizes cannot become a batch."""
     first = samples[0]
     if isinstance(first, torch.Tensor) and all(isinstance(s, torch.Tensor) for s in samples):
-        if any(s.shape != first.shape for s in samples):
+        with torch._C.DisableTorchFunction():
+            alike = all(s.shape == first.shape for s in samples)
+        if not alike:
             machine.foreign(torch.stack, (Samples(samples),), {})
     elif known_of(first) is not None and are_of_one_shape(samples):
         machine.foreign(torch.stack, (samples,), {})

@@ -140,7 +140,8 @@ class Fitting:
         known |= {int(number) for number in re.findall(r"\b\d{1,4}\b", texts[0])}  # what a layer says it takes
         if "for scalar outputs" in texts[0]:
             known.discard(1)  # batches of one that are differentiated are none
-        tensors = list(wild.leaves(given[0]))
+        with torch._C.DisableTorchFunction():
+            shapes = [(path, tensor.shape) for path, tensor in wild.leaves(given[0])]
         alike = {*OTHERS} - known if in_general else {*OTHERS, *known}
         trials = [dict.fromkeys(free, size) for size in sorted(alike)] if not (in_general and self.apart) else []
         apart = (size for size in itertools.count(3, 2) if not (in_general and size in known))
@@ -148,7 +149,7 @@ class Fitting:
         if not in_general:
             trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
         for sizes in trials:
-            if any(prod(sizes.get((path, i), n) for i, n in enumerate(t.shape)) > LARGEST for path, t in tensors):
+            if any(prod(sizes.get((path, i), n) for i, n in enumerate(shape)) > LARGEST for path, shape in shapes):
                 continue
             try:
                 if type(self._try(run, resize(given[0], sizes), 0)) is not FailsInWorld:
@@ -197,10 +198,11 @@ def free_sizes(given: list[Any]) -> list[dict[tuple, int]]:
     """Where the arguments have sizes that differ between the two sets: by the way to a tensor and the dimension."""
     found: list[dict[tuple, int]] = [{} for _ in given]
     if len(given) == 2:
-        for (path, one), (_, other) in zip(wild.leaves(given[0]), wild.leaves(given[1])):
-            for i, (a, b) in enumerate(zip(one.shape, other.shape)):
-                if a != b and one.dim() == other.dim():
-                    found[0][path, i], found[1][path, i] = a, b
+        with torch._C.DisableTorchFunction():
+            for (path, one), (_, other) in zip(wild.leaves(given[0]), wild.leaves(given[1])):
+                for i, (a, b) in enumerate(zip(one.shape, other.shape)):
+                    if a != b and one.dim() == other.dim():
+                        found[0][path, i], found[1][path, i] = a, b
     return found
 
 

@@ -581,7 +581,8 @@ class Attempt:
 def _holds_nothing(given: tuple) -> bool:
     """Is a tensor without elements among them: one that a method is to replace before the forward runs?"""
     parts = (part for value in given for part in (value if isinstance(value, (list, tuple)) else (value,)))
-    return any(isinstance(part, torch.Tensor) and not is_lazy(part) and part.numel() == 0 for part in parts)
+    with torch._C.DisableTorchFunction():
+        return any(isinstance(part, torch.Tensor) and not is_lazy(part) and part.numel() == 0 for part in parts)
 
 
 def _failure(result: RunResult) -> FailedOperation | None:

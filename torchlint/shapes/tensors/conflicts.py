@@ -81,7 +81,8 @@ def of_layer(layer: nn.Module, args: tuple) -> Pair | None:
     if value is None:
         several = bool(args) and isinstance(args[0], (tuple, list)) and isinstance(layer, _TAKE_A_TENSOR)
         return ("a tensor", "several values") if several else None
-    shape = tuple(value.shape)
+    with torch._C.DisableTorchFunction():
+        shape = tuple(value.shape)
     if isinstance(layer, (nn.Embedding, nn.EmbeddingBag)):
         return ("whole numbers", "floats") if value.is_floating_point() else None
     if isinstance(layer, nn.Linear):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -210,12 +210,19 @@ def _perform(function: Any, args: tuple, kwargs: dict[str, Any] | None) -> Any:
     if number not in _new:
         _new.add(number)
         work.spend(Work.NEW)
-    if answer is None:
+    if answer is None or type(answer) is _Refusal:
         replay.check_arguments(operation, args)
         replay.check_dtypes(function, operation, args, kwargs, tensors)
-        result = _meta(operation, function, args, kwargs)
+        if answer is not None:
+            raise answer.kind(answer.text)
         if len(_answers) >= CACHED:
             _answers.clear()
+        try:
+            result = _meta(operation, function, args, kwargs)
+        except _REFUSALS as error:
+            if type(error) in _REFUSALS:  # a RecursionError, say, depends on more than the arguments
+                _answers[key] = _Refusal(type(error), str(error))
+            raise
         _answers[key] = _template(result)
     else:
         result = _make(answer)
@@ -249,6 +256,17 @@ _Dry.__torch_dispatch__ = _dispatch
 
 
 # Answers
+
+
+class _Refusal(NamedTuple):
+    """That torch refuses such arguments, and in which words: searches for sizes run into the same ones again and
+    again."""
+
+    kind: type[Exception]
+    text: str
+
+
+_REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, AssertionError)
 
 
 class _HasData(Exception):

@@ -29,6 +29,8 @@ def kernel_of(function: Any) -> Callable[..., Any] | None:
             shapes_of = _layer_norm
         case "aten::addmm":
             shapes_of = _addmm
+        case "aten::_softmax" | "aten::_log_softmax" | "aten::_safe_softmax":
+            shapes_of = _softmax
         case "aten::_sample_dirichlet" | "aten::binomial" | "aten::_standard_gamma_grad" | "aten::_dirichlet_grad":
             return _like_all
     if shapes_of is not None and schema.overload_name == "":
@@ -121,6 +123,13 @@ def _addmm(bias: Any, one: Any, other: Any) -> list[Shape] | None:
     if not is_plain(one) or one.dim() != 2 or not _is_matrix(other) or one.shape[1] != other.shape[0]:
         return None
     return [(one.shape[0], other.shape[1])] if _is_of(bias, (other.shape[1],)) else None
+
+
+def _softmax(x: Any, dim: Any, wider: Any = None) -> list[Shape] | None:
+    """`wider` is what half a softmax is told, and a dtype of the safe one."""
+    if wider or not is_plain(x) or type(dim) is not int:
+        return None
+    return [x.shape] if -x.dim() <= dim < x.dim() else None
 
 
 def _like_all(*args: Any) -> Any:

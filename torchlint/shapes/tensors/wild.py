@@ -137,14 +137,15 @@ def freedom(values: Any, counted: Free | None = None) -> Free:
 
 def has_sizes_of(values: Any, made: dict[tuple, Any]) -> bool:
     """Whether all sizes that are free in what was made are those of what it was made of."""
-    found = [{size for _, tensor in leaves(value) for size in tensor.shape} for value in made.values()]
-    common = set.intersection(*found)
-    given = {
-        size
-        for known in _all_known(values)
-        for value in known.values.values()
-        for size in ([value] if type(value) is int else [n for _, tensor in leaves(value) for n in tensor.shape])
-    }
+    with torch._C.DisableTorchFunction():
+        found = [{size for _, tensor in leaves(value) for size in tensor.shape} for value in made.values()]
+        common = set.intersection(*found)
+        given = {
+            size
+            for known in _all_known(values)
+            for value in known.values.values()
+            for size in ([value] if type(value) is int else [n for _, tensor in leaves(value) for n in tensor.shape])
+        }
     return all(sizes - common <= given for sizes in found)
 
 
@@ -192,17 +193,19 @@ def are_known_alike(values: Sequence[Any]) -> bool:
     shapes = [_sizes(value) for value in values]
     if None in shapes or any(shape != shapes[0] for shape in shapes):
         return False
-    return len({frozenset(one.dtype for one in value.known.values.values()) for value in values}) == 1
+    with torch._C.DisableTorchFunction():
+        return len({frozenset(one.dtype for one in value.known.values.values()) for value in values}) == 1
 
 
 def _sizes(value: Any) -> list[int | None] | None:
     """The sizes of a tensor, None for free ones; None if its rank is open, or it is a number."""
     known = known_of(value)
     tensors = list(known.values.values()) if known is not None else [value]
-    ranks = {len(tensor.shape) if isinstance(tensor, (torch.Tensor, Array)) else None for tensor in tensors}
-    if len(ranks) > 1 or None in ranks:
+    with torch._C.DisableTorchFunction():
+        shapes = [tensor.shape if isinstance(tensor, (torch.Tensor, Array)) else None for tensor in tensors]
+    if None in shapes or len(set(map(len, shapes))) > 1:
         return None
-    return [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*[tensor.shape for tensor in tensors])]
+    return [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes)]
 
 
 def mark_free(values: Any) -> None:
@@ -481,12 +484,9 @@ def is_same(one: Any, other: Any) -> bool:
     if isinstance(one, Array) and isinstance(other, Array):
         one, other = one.tensor, other.tensor
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return (
-            one.layout is other.layout
-            and one.dtype is other.dtype
-            and one.shape == other.shape
-            and device_of(one) == device_of(other)
-        )
+        with torch._C.DisableTorchFunction():
+            alike = one.layout is other.layout and one.dtype is other.dtype and one.shape == other.shape
+        return alike and device_of(one) == device_of(other)
     if type(one) is not type(other):
         return False
     if isinstance(one, (tuple, list)):
@@ -532,7 +532,8 @@ def put(value: Any, path: tuple, made: torch.Tensor) -> Any:
 
 def resized(value: torch.Tensor, sizes: dict[int, int]) -> torch.Tensor:
     """The same tensor in other sizes; what made it stays connected."""
-    shape = [sizes.get(i, n) for i, n in enumerate(value.shape)]
-    if value.requires_grad:
-        return value.sum(dtype=value.dtype).expand(shape).clone()  # autocast would make a wider one of it
-    return value.new_empty(shape)
+    with torch._C.DisableTorchFunction():
+        shape = [sizes.get(i, n) for i, n in enumerate(value.shape)]
+        if value.requires_grad:
+            return value.sum(dtype=value.dtype).expand(shape).clone()  # autocast would make a wider one of it
+        return value.new_empty(shape)
