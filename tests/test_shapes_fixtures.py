@@ -40,6 +40,7 @@ GAPS = {
 CORRECTED = " corrected"
 SILENT_ERRORS = {"TL905", "TL906"}  # torch raises nothing: it broadcasts, or trains what nothing comes of
 ALIKE = {"TL901", "TL907"}  # torch's messages do not always say whether a size or something else is wrong
+LARGE = 1_000_000  # weights of a layer
 RULES = load_rules()
 ALSO_REMARKS = Settings(selections=(Selection(None, (), ("TL205", "TL9")),))  # and all that is on by default
 
@@ -139,6 +140,11 @@ class WithoutTry(ast.NodeTransformer):
         return node.body
 
 
+def small_ones_only(initialise):
+    """Random numbers for a hundred million weights take seconds; what is marked is wrong, or right, with any."""
+    return lambda tensor, *args, **kwargs: tensor if tensor.numel() > LARGE else initialise(tensor, *args, **kwargs)
+
+
 @contextlib.contextmanager
 def fresh_interpreter(folder: Path):
     """Run a program as if it were alone: its modules, arguments, output and the settings of torch go with it."""
@@ -150,8 +156,14 @@ def fresh_interpreter(folder: Path):
     torch.default_generator.manual_seed(0)  # the other one writes down for each kind of GPU from where it was called
     random.seed(0)
     try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            warnings.catch_warnings(),
+            pytest.MonkeyPatch.context() as patch,
+        ):
             warnings.simplefilter("ignore")
+            for name in ("kaiming_uniform_", "normal_"):
+                patch.setattr(torch.nn.init, name, small_ones_only(getattr(torch.nn.init, name)))
             yield
     finally:
         sys.path[:], sys.argv, sys.modules["__main__"] = path, argv, main
