@@ -160,12 +160,12 @@ class Rule:
             return "remark"
         return "on" if self.across_files else "alone"
 
-    @property
+    @cached_property
     def dry(self) -> bool:
         """Does it look at the dry run?"""
         return any(t.is_dry for t in self.triggers)
 
-    @property
+    @cached_property
     def only_dry(self) -> bool:
         """Does it say nothing without the dry run?"""
         return all(t.is_dry for t in self.triggers)
