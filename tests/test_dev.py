@@ -124,7 +124,7 @@ def test_examples_that_are_as_they_say(tree, run):
     for which in ("r", "r/TL999_no_zeros.py"):
         assert run("dev", "test", which) == (0, "TL999 no_zeros: 3 examples, all as they say\n", "")
     assert run("dev", "test", "TL999", "--rule-path", "r")[0] == 0
-    assert run("dev", "test", "TL102")[1].startswith("TL102 ")
+    assert run("dev", "test", "TL212")[1].startswith("TL212 ")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from torch import nn, optim
 
 from torchlint.shapes.language.cut_short import CHANGING
 from torchlint.shapes.language.variables import FUNCTIONS, Variables
-from torchlint.shapes.language.walking import last_word
+from torchlint.shapes.language.walking import children, last_word, walk
 
 EVERYTHING = "*"  # a word that all others depend on
 ANY_METHOD = ".*"  # one that depends on all methods
@@ -59,7 +59,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         one = stack.pop()
         yield one
         if not isinstance(one, _DEFINITIONS) or one is node:
-            stack += ast.iter_child_nodes(one)
+            stack += children(one)
 
 
 def _of_every_object(node: ast.ClassDef) -> Iterator[ast.AST]:
@@ -68,7 +68,7 @@ def _of_every_object(node: ast.ClassDef) -> Iterator[ast.AST]:
     while stack:
         one = stack.pop()
         yield one
-        for child in ast.iter_child_nodes(one):
+        for child in children(one):
             if not (one is node and isinstance(child, FUNCTIONS) and _is_called_by_name(child)):
                 stack.append(child)
 
@@ -264,7 +264,7 @@ class TouchedFile:
     def _edges(self) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
         for one in self.parents:
             if isinstance(one, FUNCTIONS):
-                yield self.words(ast.walk(one)), frozenset(self._named(one))
+                yield self.words(walk(one)), frozenset(self._named(one))
                 yield from self._of_parts(one)
             elif isinstance(one, ast.ClassDef):
                 yield self.words(_of_every_object(one)), frozenset({one.name})
