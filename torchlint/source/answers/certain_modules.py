@@ -24,7 +24,6 @@ _LAYERS = frozenset(
     " vision_model text_model vision_tower".split()
 )
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict"))
-_INDEXED = frozenset(f"torch.nn.{name}" for name in ("ModuleList", "ModuleDict", "Sequential"))
 _LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
@@ -194,7 +193,8 @@ def layers_indexed(origin: Value) -> list[Value] | None:
     found: list[Value] = []
     for held in objects(origin.at(table, ())):
         names = {c.name for c in callees(held)} if isinstance(held.node, ast.Call) and not held.path else set()
-        if not names or not names <= _INDEXED or is_changed(held):
+        indexed = {f"torch.nn.{name}" for name in ("ModuleList", "ModuleDict", "Sequential")}
+        if not names or not names <= indexed or is_changed(held):
             return None
         layers = held.node.args
         if names != {"torch.nn.Sequential"}:
