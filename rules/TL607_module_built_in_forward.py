@@ -75,7 +75,8 @@ def check(cls: ModuleClass):
         ):
             continue  # layers of its own in another order
         if call.word() != "Parameter" and call.has_weights() is True and not any(k.arg in PLAIN for k in node.keywords):
+            made = f"`{call.word()}`" if call.word()[:1].isupper() else f"what `{call.word()}` returns"
             yield call.finding(
-                f"`{call.word()}` is made anew in each `{method}`: its weights are never trained",
+                f"{made} is made anew in each `{method}`: its weights are never trained",
                 help="make it in `__init__` and keep it in an attribute",
             )

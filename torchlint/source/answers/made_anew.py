@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.classes import ClassInfo
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import is_super
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around
 
 _MOVING = frozenset("to cuda half float double".split())
+_GATHERING = ("append", "extend", "insert", "add_module")
 
 
 @remembered
@@ -30,12 +32,7 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
                 and (_runs_with_forward(cls, name) or _is_called_at_once(node))
                 and not _is_asked_for(cls, name, node)
                 and _is_lost(cls.module, node)  # most are not, and that is seen sooner
-                and (
-                    (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
-                    or name == "forward"
-                    and _is_called_at_once(node)
-                    and _makes_layers(Value(cls.module, node))
-                )
+                and (_is_torchs(cls.module, node) or _makes_layers(Value(cls.module, node)))
             ):
                 found.append((node, name))
     return found
@@ -57,18 +54,44 @@ def _is_asked_for(cls: ClassInfo, name: str, node: ast.Call) -> bool:
     return is_kept and name != "forward" and any(any(tests_around(call)) for call in cls.module.index.callers(name))
 
 
+def _is_torchs(module: Module, call: ast.Call) -> bool:
+    return (external_name(Value(module, call.func)) or "").startswith("torch.nn.")
+
+
 def _makes_layers(made: Value) -> bool:
-    """Does a function of the project make what it returns, at each call: `conv(8, 16)(x)`?"""
+    """Does a function or class of the project make what it gives, at each call: `conv(8, 16)(x)`, `gate = Gate(8)`?"""
     called = callees(made)
-    if len(called) != 1 or not isinstance(called[0].function, ast.FunctionDef) or called[0].kind != "function":
+    if len(called) != 1:
         return False
     [maker] = called
-    return not maker.function.decorator_list and all(
+    if maker.kind == "class" and maker.owner.bases == ["torch.nn.Module"]:
+        init = maker.owner.methods.get("__init__")
+        return init is not None and _only_builds(maker.owner.module, init)
+    if maker.kind != "function" or not isinstance(maker.function, ast.FunctionDef) or maker.function.decorator_list:
+        return False
+    return _only_builds(maker.module, maker.function) and all(
         isinstance(origin.node, ast.Call)
         and enclosing_function(origin.node) is maker.function
-        and (external_name(origin.at(origin.node.func, ())) or "").startswith("torch.nn.")
-        for origin in origins(made)
+        and _is_torchs(origin.module, origin.node)
+        for origin in objects(made)
     )
+
+
+def _only_builds(module: Module, function: ast.FunctionDef) -> bool:
+    """Are layers made there and put together, and that is all? Weights that are set there may be wanted as they are."""
+    stored = (node for node in module.index.inside(function, ast.Attribute) if isinstance(node.ctx, ast.Store))
+    return all(isinstance(node.value, ast.Name) and node.value.id == "self" for node in stored) and all(
+        _builds(module, call) for call in module.index.inside(function, ast.Call)
+    )
+
+
+def _builds(module: Module, call: ast.Call) -> bool:
+    word = last_word(call.func)
+    if word in _MOVING or word in _GATHERING or is_super(call) or is_super(getattr(call.func, "value", None)):
+        return True
+    if isinstance(call.func, ast.Name) and (external_name(Value(module, call.func)) or "").startswith("builtins."):
+        return True
+    return _is_torchs(module, call) and word[:1].isupper() and word != "Parameter"
 
 
 def _outermost(node: ast.Call) -> ast.expr:
