@@ -128,6 +128,7 @@ def check(loop: Round):
             help="make it once, before the loop, and pass it on",
             notes=[
                 loop.note(iterated or loop.node.test, "each round of this loop makes it"),
+                *(loop.note(call, "through this call") for call in made.via),
                 loop.note(step, "used here"),
             ],
             at=made,

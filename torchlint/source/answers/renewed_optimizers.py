@@ -13,7 +13,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, body_of, enclosing_function, last_word, statement_of, within
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
-from torchlint.source.training.events import Event, events, may_mention
+from torchlint.source.training.events import Event, events, imports_saying, may_mention
 from torchlint.source.training.optimizers import constructor_argument, holding
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.sameness import identity
@@ -213,17 +213,18 @@ def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
 
 @remembered
 def _optimizer_words(module: Module) -> frozenset[str]:
-    """The words by which a file may make optimizers: torch's classes, what they are imported or kept as, classes
-    derived from them.
+    """The words by which a file and its imports may make optimizers: torch's classes, what they are imported or kept
+    as, classes derived from them.
     """
     words = set(_CLASSES)
-    for statement in module.index.nodes(ast.ImportFrom):
-        words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
-    for name in _CLASSES:
-        for node in (*module.index.names(name), *module.index.attributes(name)):
-            statement = statement_of(node)
-            if isinstance(statement, ast.Assign):
-                words.update(last_word(target) for target in statement.targets)
-            elif isinstance(statement, ast.ClassDef):
-                words.add(statement.name)
+    for home in (module, *imports_saying(module, tuple(sorted(_CLASSES)))):
+        for statement in home.index.nodes(ast.ImportFrom):
+            words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
+        for name in _CLASSES:
+            for node in (*home.index.names(name), *home.index.attributes(name)):
+                statement = statement_of(node)
+                if isinstance(statement, ast.Assign):
+                    words.update(last_word(target) for target in statement.targets)
+                elif isinstance(statement, ast.ClassDef):
+                    words.add(statement.name)
     return frozenset(words - {""})

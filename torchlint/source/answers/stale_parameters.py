@@ -309,8 +309,7 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
 
 def _altered(module: Module, node: ast.Assign) -> _Change | None:
     """What `model = with_new_head(model, 9).to(device)` changes: the same model, which has another layer then."""
-    call = _unmoved(node.value)
-    change = _changed_by(Value(module, call)) if isinstance(call, ast.Call) else None
+    change = _changed_by(Value(module, node.value))
     is_given_back = change is not None and [unparsed(change.model)] == [unparsed(target) for target in node.targets]
     return change if is_given_back else None
 
@@ -324,7 +323,8 @@ def _unmoved(node: ast.expr) -> ast.expr:
 
 def _changed_by(call: Value) -> _Change | None:
     """The argument of a function of the project that gives it a new layer, and that layer; of a method its object."""
-    for callee in callees(call):
+    call = call.at(_unmoved(call.node))
+    for callee in callees(call) if isinstance(call.node, ast.Call) else ():
         function = callee.function
         if callee.kind != "function" or callee.module is None or isinstance(function, ast.Lambda):
             continue

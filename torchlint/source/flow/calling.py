@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 6
 _JOINS = named("joins")
+_OPTIMIZING = ({"torch.optim"}, {"torch.optim.lr_scheduler"})
 _CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
 
 
@@ -348,6 +349,7 @@ class CallTracer:
                 yield from self._called_object(origin, depth)
             elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice) and not origin.path:
                 yield from self._called_element(origin, depth)
+                yield from self._called_entry(origin, depth)
             elif isinstance(node, (ast.Name, ast.Attribute, ast.alias)):
                 name = external_name(origin)
                 if name:
@@ -381,6 +383,17 @@ class CallTracer:
             if made and len(made) == len(each) and len({ast.unparse(one.node.func) for one in made}) == 1:
                 return made
         return []
+
+    def _called_entry(self, entry: Value, depth: int) -> Iterator[Callee]:
+        """`OPTIMIZERS[name](params)`: each that the table holds, where all are optimizers or all schedulers. Of losses
+        or layers it matters which it is.
+        """
+        for table in self.trace(entry.at(entry.node.value, ()), depth + 1):
+            if not isinstance(table.node, ast.Dict) or table.path or is_changed(table):
+                return
+            names = [key and external_name(table.at(made, ())) for key, made in zip(table.node.keys, table.node.values)]
+            if {(name or "").rpartition(".")[0] for name in names} in _OPTIMIZING:
+                yield from (Callee("external", name) for name in names)
 
     def _called_object(self, made: Value, depth: int) -> Iterator[Callee]:
         """`made` is a call whose result is called: a constructor, a factory, a partial."""
