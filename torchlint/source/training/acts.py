@@ -21,7 +21,7 @@ from torchlint.source.training.heirs import is_empty, is_left_to_others, put_in_
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems
-from torchlint.source.training.sameness import are_distinct, identity
+from torchlint.source.training.sameness import are_distinct, are_other_elements, identity
 from torchlint.source.training.scalers import may_scale
 
 BACKWARD, STEP, CLEAR, SUPPLY, SCHEDULE, CLIP, UNSCALE, EVAL, TRAIN, OPAQUE = (
@@ -231,7 +231,7 @@ class Act:
             return not self._is_of_chosen_ones
         if seems(self.on, OPTIMIZER):
             mine, other = identity(self.on), identity(step.on)
-            return bool(mine) and mine.keys() == other.keys()
+            return bool(mine) and mine.keys() == other.keys() and not are_other_elements(self.on, step.on)
         return kinds(self.on) == {MODULE} and holds_nothing_but(step.on, self.on) is True
 
     @property
@@ -263,6 +263,7 @@ class Act:
         if seems(self.on, OPTIMIZER) and are_distinct(self.on, step.on):
             # two optimizers may hold the same parameters
             shared = any(holds(step.on, module) for module in holding(self.on).modules)
+            shared = shared or holding(self.on).is_open or holding(step.on).is_open
             return shared or holds_a_part_of(self.on, step.on)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
 

@@ -10,23 +10,27 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import last_word, within
+from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.filled import put_in, read_of
-from torchlint.source.training.sameness import identity, is_same, of_two_calls
+from torchlint.source.training.sameness import comprehension_of, identity, is_same, key_of, of_two_calls
 
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())
 
 
 class Holding:
-    """What an optimizer was given: the modules whose parameters it holds, other tensors, and whether that is all."""
+    """What an optimizer was given: the modules whose parameters it holds, other tensors, and whether that is all. Of one
+    of several, made by one comprehension, it may be open which of their modules.
+    """
 
-    __slots__ = ("modules", "tensors", "complete", "constructors")
+    __slots__ = ("modules", "tensors", "complete", "constructors", "is_open")
 
     def __init__(self):
         self.modules: list[Value] = []
         self.tensors: list[Value] = []
         self.constructors: list[Value] = []
         self.complete = True
+        self.is_open = False
 
 
 @remembered
@@ -40,7 +44,26 @@ def holding(optimizer: Value) -> Holding:
             found.constructors.append(origin)
             _held(given, found, 6, seen)
     found.complete = found.complete and bool(found.constructors)
+    if any(map(_is_one_of_several, found.constructors)):
+        mine = [_of_its_round(module, found.constructors[0], key_of(optimizer)) for module in found.modules]
+        found.is_open = None in mine or len(found.constructors) > 1
+        found.modules = found.modules if found.is_open else mine
     return found
+
+
+def _of_its_round(module: Value, made: Value, key: int | str | None) -> Value | None:
+    """`nets["G"]` for `net`, of the optimizer `"G"` of `{name: Adam(net.parameters()) for name, net in nets.items()}`"""
+    comprehension, node = comprehension_of(made), module.node
+    if comprehension is None or key is None or len(comprehension.generators) > 1 or comprehension.generators[0].ifs:
+        return None
+    target, over = comprehension.generators[0].target, comprehension.generators[0].iter
+    name = unparsed(getattr(comprehension, "key", target))
+    if isinstance(node, ast.Subscript) and unparsed(node.slice) == name and isinstance(key, str):
+        return module.at(node.value, (key,))
+    if isinstance(comprehension, ast.ListComp):
+        return module.at(over, (key,)) if unparsed(node) == name and isinstance(key, int) else None
+    is_items = isinstance(over, ast.Call) and last_word(over.func) == "items" and receiver(over) is not None
+    return module.at(receiver(over), (key,)) if is_items and unparsed(target) == f"({name}, {unparsed(node)})" else None
 
 
 @remembered
@@ -120,7 +143,7 @@ def holds(optimizer: Value, module: Value) -> Answer:
     if not mine or any(not isinstance(o.node, ast.Call) for o in mine.values()):
         return None
     if any(is_same(other, module) for other in held.modules):
-        return None if any(map(_is_one_of_several, held.constructors)) else True
+        return None if held.is_open else True
     for other in held.modules:
         theirs = identity(other)
         if theirs.keys() & mine.keys():

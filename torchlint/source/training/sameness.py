@@ -9,7 +9,7 @@ from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import EACH, VALUE, Value
 from torchlint.source.text.index import last_word
-from torchlint.source.text.spelling import dumped
+from torchlint.source.text.spelling import constant_key, dumped
 
 
 @remembered(meanwhile={})
@@ -37,6 +37,8 @@ def _is_getter(origin: Value) -> bool:
 def are_distinct(a: Value, b: Value) -> bool:
     """Certainly two objects: made at different places, or different parameters of one function."""
     first, second = identity(a), identity(b)
+    if are_other_elements(a, b):
+        return True
     if not first or not second or first.keys() & second.keys():
         return False
     nodes = [*first.values(), *second.values()]
@@ -59,8 +61,38 @@ def _may_be_one(a: Value, b: Value) -> bool:
     return len(a.path) != len(b.path) or any(s in (EACH, VALUE) or isinstance(s, int) and s < 0 for s in steps)
 
 
+def are_other_elements(a: Value, b: Value) -> bool:
+    """`optimizers["G"]` and `optimizers["D"]` of one comprehension, which makes another object in each of its rounds"""
+    mine, other = key_of(a), key_of(b)
+    if mine is None or other is None or mine == other or type(mine) is not type(other):
+        return False
+    made = [*identity(a).values(), *identity(b).values()]
+    return len({id(origin.node) for origin in made}) == 1 and comprehension_of(made[0]) is not None
+
+
+def key_of(value: Value) -> int | str | None:
+    """`"G"` of `optimizers["G"]`, also where that goes by a name."""
+    node = value.node
+    if isinstance(node, ast.Name) and (scope := node.at.lookup(node.id)) is not None:
+        bound = scope.bindings[node.id]
+        assign = bound[0].up if len(bound) == 1 else None
+        node = assign.value if isinstance(assign, ast.Assign) else node
+    key = constant_key(node.slice) if isinstance(node, ast.Subscript) else None
+    return None if isinstance(key, int) and key < 0 else key
+
+
+def comprehension_of(made: Value) -> ast.ListComp | ast.DictComp | None:
+    """The comprehension whose elements a call makes."""
+    node = made.node
+    while isinstance(node, ast.Call) and not made.path:
+        if isinstance(node.up, ast.ListComp) or isinstance(node.up, ast.DictComp) and node is node.up.value:
+            return node.up
+        node = node.up.up if isinstance(node.up, ast.Attribute) else node.up  # `Net().to(device)`
+    return None
+
+
 def is_same(a: Value | None, b: Value) -> bool:
-    if a is None:
+    if a is None or are_other_elements(a, b):
         return False
     first, second = identity(a), identity(b)
     return any(not of_two_calls(first[key], second[key]) for key in first.keys() & second.keys())
