@@ -34,6 +34,7 @@ from torchlint.source.training.events import (
     events,
     imports_saying,
     iterated,
+    leading_to,
     may_call_here,
     may_mention,
     own_events,
@@ -106,7 +107,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             module.index.stands(_NO_GRAD, owner)
             and _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
         )
-        if not (here or places and reaches(module, body, places)) or not _starts_here(module, owner):
+        if not (here or places and reaches(module, body, places, tuple(homes[1:]))) or not _starts_here(module, owner):
             continue
         if not has_modes and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
             continue
@@ -144,7 +145,7 @@ def _is_of_a_step(event: Event) -> bool:
 
 def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
     """The functions of a file in which a model may be evaluated, by their names or because they switch gradients
-    off, of those that a file names.
+    off, of those that a file names, or that are called by what it names.
     """
     found = []
     for function in module.index.functions:
@@ -152,12 +153,17 @@ def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
         if (
             not name.lstrip("_").startswith("test_")
             and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function]))
-            and asking.index.says(function.name)
+            and any(map(asking.index.says, _names_leading_to(module, asking, function)))
         ):
             owner = method_class(module, function)  # asked last: its bases may lie in other files
             if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
                 found.append(function)
     return found
+
+
+def _names_leading_to(module: Module, asking: Module, function: ast.AST) -> frozenset[str]:
+    name = frozenset((function.name,))
+    return name if module is asking else leading_to(module, (), name)
 
 
 def _is_hook_of_a_trainer(owner: ClassInfo) -> bool:

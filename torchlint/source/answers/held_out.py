@@ -15,7 +15,10 @@ from torchlint.source.training.events import Event, iterated
 from torchlint.source.training.naming import word_of
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
-_HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$|(^|_)(held|hold)_?out(_|$)")
+_HELD_OUT = re.compile(
+    r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$|(^|_)(held|hold)_?out(_|$)"
+    r"|(^|_)(val(id(ation)?)?|eval|test|dev)_?((data)?_?loader|dl|iter|(data)?set)s?$"  # `dev` alone is a device
+)
 _TRAINING = re.compile(r"(^|_)(train|training|fit|fitting)(_|$)")
 # what is made of them
 _MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")

@@ -158,12 +158,12 @@ def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
     """
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
     imports = tuple(imports_saying(module, words))
-    return all(_leads(module, code, _leading_to(module, imports, frozenset((word,)))) for word in words)
+    return all(_leads(module, code, leading_to(module, imports, frozenset((word,)))) for word in words)
 
 
 def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     """Does one of these words stand in some code, or in a function that it may call?"""
-    return _leads(module, body, _leading_to(module, tuple(imports_saying(module, tuple(sorted(words)))), words))
+    return _leads(module, body, leading_to(module, tuple(imports_saying(module, tuple(sorted(words)))), words))
 
 
 def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
@@ -171,10 +171,12 @@ def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) ->
     return _leads(module, body, words)
 
 
-def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> bool:
-    """May some statements call one of these functions, through others of the file, as far as names tell?"""
+def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST], homes: tuple[Module, ...] = ()) -> bool:
+    """May some statements call one of these functions, through others of the file and of some of its imports, as far as
+    names tell?
+    """
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
-    return _leads(module, code, _leading_to(module, (), frozenset(function.name for function in functions)))
+    return _leads(module, code, leading_to(module, homes, frozenset(function.name for function in functions)))
 
 
 def _leads(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
@@ -183,7 +185,7 @@ def _leads(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
 
 
 @remembered
-def _leading_to(module: Module, imports: tuple[Module, ...], words: frozenset[str]) -> frozenset[str]:
+def leading_to(module: Module, imports: tuple[Module, ...], words: frozenset[str]) -> frozenset[str]:
     """These words, and the names of functions in a file and some of its imports that mention one of them, or a function
     that does, and so on.
 
