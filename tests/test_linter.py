@@ -269,6 +269,36 @@ def test_who_evaluates_without_gradients_may_stand_in_another_file(tmp_path, cal
     assert [f.code for f in lint(evaluation, Job.of(tmp_path / "evaluation.py", TEXT_WORLD)).findings] == found
 
 
+@pytest.mark.parametrize("learned, found", [("print(centers)", ["TL505"]), ("measure(centers).backward()", [])])
+def test_what_is_made_of_a_forward_may_be_learned_from_in_another_file(tmp_path, learned, found):
+    evaluation = (
+        "import torch\n\ndef prototypes(model, batches):\n    model.eval()\n"
+        "    return torch.stack([model(x).mean(0) for x, _ in batches])\n"
+    )
+    (tmp_path / "prototypes.py").write_text(evaluation)
+    (tmp_path / "main.py").write_text(
+        "import torch\nimport prototypes\n\ndef episode(net, data, measure):\n"
+        f"    centers = prototypes.prototypes(net, data)\n    {learned}\n"
+    )
+    assert [f.code for f in lint(evaluation, Job.of(tmp_path / "prototypes.py", TEXT_WORLD)).findings] == found
+
+
+@pytest.mark.parametrize("switch, found", [("", [("TL503", 9)]), ("net.eval()\n        ", [])])
+def test_what_evaluates_is_reached_through_others_of_its_file(tmp_path, switch, found):
+    (tmp_path / "scoring.py").write_text(
+        "import torch\n\nclass Scorer:\n    def hits(self, net, data):\n        return self.gather(net, data).mean()\n\n"
+        f"    @torch.no_grad()\n    def gather(self, net, data):\n        {switch}return torch.cat([net(x) for x in data])\n"
+    )
+    text = (
+        "import torch\nfrom torch import nn\nfrom scoring import Scorer\nnet = nn.Sequential(nn.Linear(3, 3), nn.Dropout())\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(3):\n    net.train()\n    for x in data:\n"
+        "        optimizer.zero_grad()\n        net(x).sum().backward()\n        optimizer.step()\n"
+        "    Scorer().hits(net, val_loader)\n"
+    )
+    outcome = lint(text, Job.of(tmp_path / "main.py", TEXT_WORLD))
+    assert [(f.code, f.span.line) for f in outcome.findings if os.path.basename(f.path) == "scoring.py"] == found
+
+
 def test_suppressed_findings_are_counted():
     outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), Job.of("/nowhere/a.py", TEXT_WORLD))
     assert outcome.findings == () and outcome.suppressed == 1

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from torchlint.source.answers.dropped_graphs import is_dropped
-from torchlint.source.answers.graphless_models import becomes_an_array, leaves_no_graph
+from torchlint.source.answers.graphless_models import asked_model, becomes_an_array, leaves_no_graph
 from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out, is_other_phase
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
@@ -426,8 +426,10 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
 
     def evaluated(event: Event) -> tuple[Value, list[ast.AST]] | None:
         """The model that an event calls here, and the loops it does so in, if that may be an evaluation."""
-        model = called_model(event)
-        if model is None or enclosing_function(event.node) is not here:
+        if enclosing_function(event.node) is not here:
+            return None
+        model = called_model(event) or (asked_model(event) if _rounds(event.node) else None)
+        if model is None:
             return None
         loops = [loop for loop in _rounds(event.node) if not _goes_through_layers(loop, model)]
         return (model, loops) if loops or (named and not measures) else None
@@ -567,26 +569,28 @@ def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.A
         return False
     if isinstance(function, ast.Lambda) or EVALUATES.search(function.name.lower()):
         return False
-    callers = list(module.index.callers(function.name))
+    homes = (module, *module.users(function.name, function.name))
+    callers = [Value(home, call) for home in homes for call in home.index.callers(function.name)]
     words = {"loss", "criterion", "objective"}
     if any(part in function.name.lower() for part in words) or any(map(_is_used_for_training, callers)):
         return True
-    return any(_may_be_learned_from(module, call) for call in callers) and not is_dropped(module, event.node)
+    return any(map(_may_be_learned_from, callers)) and not is_dropped(module, event.node)
 
 
-def _may_be_learned_from(module: Module, call: ast.Call) -> bool:
+def _may_be_learned_from(call: Value) -> bool:
     """Does whoever calls a function keep what it returns, and go backward later in the same round?"""
-    code = (loops_around(call) or [enclosing_function(call) or module.tree])[0]
+    module, node = call.module, call.node
+    code = (loops_around(node) or [enclosing_function(node) or module.tree])[0]
     return (
-        isinstance(statement_of(call), ast.Assign)
-        and not under_no_grad(module, call)
-        and any(within(later, code) and later.lineno > call.lineno for later in module.index.callers("backward"))
+        isinstance(statement_of(node), ast.Assign)
+        and not under_no_grad(module, node)
+        and any(within(later, code) and later.lineno > node.lineno for later in module.index.callers("backward"))
     )
 
 
-def _is_used_for_training(call: ast.Call) -> bool:
+def _is_used_for_training(call: Value) -> bool:
     """`loss = f(…)` and `f(…).backward()`."""
-    statement = statement_of(call)
+    statement = statement_of(call.node)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return any(last_word(n) == "backward" for n in ast.walk(statement)) or any(
         "loss" in word_of(target).lower() for target in targets

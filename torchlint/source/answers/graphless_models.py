@@ -1,19 +1,24 @@
-"""Models whose forwards leave no graph behind, whatever is switched where they are called."""
+"""Models whose forwards leave no graph behind, whatever is switched where they are called, and methods that leave one."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, statement_of
-from torchlint.source.training.grads import lacks_weights
-from torchlint.source.training.regions import NO_GRAD
+from torchlint.source.training.events import Event
+from torchlint.source.training.grads import lacks_weights, requires_grad
+from torchlint.source.training.naming import is_named
+from torchlint.source.training.regions import NO_GRAD, under_no_grad
+from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import identity
 
 _SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
@@ -23,6 +28,36 @@ _FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
 def leaves_no_graph(module: Module, model: Value) -> bool:
     """Are its weights frozen, has it none, or does its `forward` switch gradients off?"""
     return _is_frozen(module, model) or _has_nothing_to_learn(model) or _switches_gradients_off(model)
+
+
+def asked_model(event: Event) -> Value | None:
+    """The model of which `model.embed(x)` asks for what is part of a graph, whichever of the project's methods that
+    is.
+    """
+    func = None if event.stores_grad else event.node.func
+    if not isinstance(func, ast.Attribute) or not event.node.args or not is_named(func.value):
+        return None
+    model = event.value.at(func.value, ())
+    if not seems(model, MODULE):
+        return None
+    methods = list(_functions_called(event.module, func.attr))
+    return model if methods and all(map(_gives_a_graph, methods)) else None
+
+
+def _functions_called(module: Module, name: str) -> Iterator[Value]:
+    for home in (module, *filter(None, map(module.world.module, module.world.view.mentions(name)))):
+        yield from (Value(home, function) for function in home.index.functions if function.name == name)
+
+
+@remembered
+def _gives_a_graph(method: Value) -> bool:
+    """Is all that a method of a module returns part of a graph?"""
+    owner, given = method_class(method.module, method.node), method.node.gives
+    if owner is None or not owner.is_module or not given or method.node.yields:
+        return False
+    return all(
+        requires_grad(method.at(value, ())) is True and not under_no_grad(method.module, value) for value in given
+    )
 
 
 def becomes_an_array(module: Module, forward: ast.Call) -> bool:
