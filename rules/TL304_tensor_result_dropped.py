@@ -58,7 +58,7 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `ce
 import ast
 
 from torchlint import Node, named, on_node, words
-from torchlint.source.answers.certain_tensors import has_fields, is_a_batch, is_used_as_tensor
+from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor
 from torchlint.source.answers.unmoved import is_learned, is_read_later, is_that_already, may_stay, only_moves, writes
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
@@ -104,7 +104,9 @@ def dropped(place: Node, call: ast.Call):
         return
     is_used = isinstance(tensor, ast.Name) and is_used_as_tensor(place.module, tensor, call.func.attr)
     is_used = is_used and "object" not in place.kinds(tensor)  # of a class that may move and clamp what it holds
-    if not is_told and not is_used and (not place.is_tensor(tensor) or is_a_batch(place.module, tensor)):
+    whole = batch_around(place.module, tensor)
+    is_tensor = place.is_tensor(tensor) and not is_a_batch(place.module, tensor)
+    if not (is_told or is_used or is_tensor or whole is not None):
         return
     if is_that_already(place.module, call) or has_fields(place.module, tensor):
         return
@@ -121,7 +123,7 @@ def dropped(place: Node, call: ast.Call):
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
-        severity="warning" if only_moves(call) and is_missed(place, tensor, is_parameter) else "info",
+        severity="warning" if only_moves(call) and is_missed(place, whole or tensor, is_parameter) else "info",
     )
 
 
@@ -138,6 +140,7 @@ def target_of(place, tensor) -> str:
     """
     scope = place.function.scope if place.function is not None else place.module.tree.scope
     bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
+    bound = [one for one in bound if one.up in place.loops or one.up.up in place.loops] or bound
     pair = bound[0].up if len(bound) == 1 else None
     loop = pair.up if isinstance(pair, ast.Tuple) else pair
     if not isinstance(loop, ast.For) or next_use(place, tensor):

@@ -8,10 +8,12 @@ from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import enclosing_function
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import argument, receiver, unparsed
+from torchlint.source.training.samples import puts_together_as_they_are
 
 # Nothing else that is used with torch has methods of these names: arrays `clip`, plots `scatter`, batches `detach`.
 _ONLY_OF_TENSORS = words(
@@ -22,6 +24,34 @@ _ONLY_OF_TENSORS = words(
 def is_a_batch(module: Module, tensor: ast.expr) -> bool:
     """What a loader gives as a whole may be anything that holds tensors."""
     return any(origin.path[-1:] == (EACH,) for origin in origins(Value(module, tensor)))
+
+
+def batch_around(module: Module, tensor: ast.expr) -> ast.Name | None:
+    """`batch` of `for field in batch.values():`, where torch has put it together: a part that can be moved is a
+    tensor.
+    """
+    scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
+    bound = reaching(tensor, scope) if scope is not None else []
+    loop = bound[0].up if len(bound) == 1 else None
+    is_second = isinstance(loop, ast.Tuple) and loop.elts[1:] == bound
+    loop = loop.up if is_second else loop
+    over = loop.iter if isinstance(loop, ast.For) else None
+    if isinstance(over, ast.Call) and not over.args and last_word(over.func) == ("items" if is_second else "values"):
+        over = receiver(over)
+    elif is_second:
+        return None
+    made = origins(Value(module, over)) if isinstance(over, ast.Name) else []
+    return over if made and all(map(_is_made_of_tensors, made)) else None
+
+
+def _is_made_of_tensors(batch: Value) -> bool:
+    """Without batches, a loader gives what its dataset does."""
+    loader = batch.at(batch.node, ())
+    if not isinstance(loader.node, ast.Call) or {c.name for c in callees(loader)} != {"torch.utils.data.DataLoader"}:
+        return False
+    size = argument(loader.node, "batch_size", 1)
+    is_whole = isinstance(size, ast.Constant) and size.value is None
+    return batch.path == (EACH,) and not is_whole and puts_together_as_they_are(loader)
 
 
 def has_fields(module: Module, tensor: ast.expr) -> bool:

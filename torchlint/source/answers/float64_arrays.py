@@ -14,9 +14,9 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.text.spelling import argument, dumped
-from torchlint.source.training.keyword_values import keyword_names
+from torchlint.source.text.spelling import dumped
 from torchlint.source.training.members import class_has_weights
+from torchlint.source.training.samples import puts_together_as_they_are
 
 CONVERSIONS = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray"))
 # What leaves the dtype of a tensor as it is.
@@ -222,26 +222,11 @@ def _conversions_in(value: Value, depth: int) -> Iterator[Value]:
             elif callee.name == ".to" and not _is_cast(origin):
                 yield from _conversions(callee.receiver, depth - 1)
             elif callee.name == "torch.utils.data.DataLoader" and origin.path[:1] == (EACH,) and node.args:
-                if _puts_together_as_they_are(origin):
+                if puts_together_as_they_are(origin):
                     yield from _items(origin.at(node.args[0], ()), origin.path[1:], depth - 1)
             elif callee.name in ("builtins.next", "builtins.iter") and node.args:
                 steps = (EACH, *origin.path) if callee.name == "builtins.next" else origin.path
                 yield from _conversions(origin.at(node.args[0], steps), depth - 1)
-
-
-def _puts_together_as_they_are(loader: Value) -> bool:
-    """Has a batch of a loader certainly the dtypes of its items, since torch's own `collate_fn` makes it?"""
-    given = argument(loader.node, "collate_fn", 6)
-    if given is None:
-        names = keyword_names(loader)
-        return names is not None and "collate_fn" not in names
-    return all(_is_of_torch(origin) for origin in origins(loader.at(given, ())))
-
-
-def _is_of_torch(collate: Value) -> bool:
-    if isinstance(collate.node, ast.Constant):
-        return collate.node.value is None
-    return (external_name(collate) or "").endswith(".default_collate")
 
 
 def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:

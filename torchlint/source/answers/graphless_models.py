@@ -1,4 +1,4 @@
-"""Models whose forwards leave no graph behind, whatever is switched where they are called, and methods that leave one."""
+"""Models whose forwards leave no graph behind, whatever is switched where they are called; methods that leave one."""
 
 from __future__ import annotations
 

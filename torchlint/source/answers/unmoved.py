@@ -57,7 +57,8 @@ def writes(call: ast.Call) -> bool:
 def only_moves(call: ast.Call) -> bool:
     """`x.cuda()`, `x.to(device)`, and no cast"""
     word, said = call.func.attr, " ".join(unparsed(argument).lower() for argument in call.args)
-    return word in ("cuda", "type_as") or word in ("to", "type") and ("dev" in said or "cuda" in said)
+    is_sent = word == "to" and any(keyword.arg == "non_blocking" for keyword in call.keywords)
+    return word in ("cuda", "type_as") or is_sent or word in ("to", "type") and ("dev" in said or "cuda" in said)
 
 
 def _is_float32_anyhow(module: Module, call: ast.Call) -> bool:

@@ -19,8 +19,8 @@ _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split
 
 
 class Holding:
-    """What an optimizer was given: the modules whose parameters it holds, other tensors, and whether that is all. Of one
-    of several, made by one comprehension, it may be open which of their modules.
+    """What an optimizer was given: the modules whose parameters it holds, other tensors, and whether that is all. Of
+    one that a comprehension makes with others it may be open which of their modules.
     """
 
     __slots__ = ("modules", "tensors", "complete", "constructors", "is_open")
@@ -52,7 +52,7 @@ def holding(optimizer: Value) -> Holding:
 
 
 def _of_its_round(module: Value, made: Value, key: int | str | None) -> Value | None:
-    """`nets["G"]` for `net`, of the optimizer `"G"` of `{name: Adam(net.parameters()) for name, net in nets.items()}`"""
+    """`nets["G"]` for `n`, of the optimizer `"G"` of `{key: Adam(n.parameters()) for key, n in nets.items()}`"""
     comprehension, node = comprehension_of(made), module.node
     if comprehension is None or key is None or len(comprehension.generators) > 1 or comprehension.generators[0].ifs:
         return None

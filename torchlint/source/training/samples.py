@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, objects, origins
-from torchlint.source.flow.identity import instance_class
+from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.keyword_values import keyword_names, keyword_values
@@ -47,6 +47,21 @@ def collated(batch: Value) -> list[Value]:
         frame = frame_of(given.module, function, None, given if method is not None else None, given.frame)
         found += [Value(home, returned, frame, batch.path[1:]) for returned in function.gives]
     return found
+
+
+def puts_together_as_they_are(loader: Value) -> bool:
+    """Has a batch of a loader certainly the kinds and dtypes of its items, since torch's own `collate_fn` makes it?"""
+    given = argument(loader.node, "collate_fn", 6)
+    if given is None:
+        names = keyword_names(loader)
+        return names is not None and "collate_fn" not in names
+    return all(_is_of_torch(origin) for origin in origins(loader.at(given, ())))
+
+
+def _is_of_torch(collate: Value) -> bool:
+    if isinstance(collate.node, ast.Constant):
+        return collate.node.value is None
+    return (external_name(collate) or "").endswith(".default_collate")
 
 
 def _names(call: Value) -> set[str]:
