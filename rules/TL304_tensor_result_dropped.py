@@ -102,11 +102,11 @@ def dropped(place: Node, call: ast.Call):
     owner = tensor.value if is_part else tensor  # what is an object's, others may replace
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
         return
-    is_used = isinstance(tensor, ast.Name) and is_used_as_tensor(place.module, tensor, call.func.attr)
-    is_used = is_used and "object" not in place.kinds(tensor)  # of a class that may move and clamp what it holds
+    is_own = "object" in place.kinds(tensor)  # of a class that may move and clamp what it holds
+    is_used = isinstance(tensor, ast.Name) and not is_own and is_used_as_tensor(place.module, tensor, call.func.attr)
     whole = batch_around(place.module, tensor)
-    is_tensor = place.is_tensor(tensor) and not is_a_batch(place.module, tensor)
-    if not (is_told or is_used or is_tensor or whole is not None):
+    is_plain = place.is_tensor(tensor) and not is_a_batch(place.module, tensor)
+    if not (is_told or is_used or is_plain or whole):
         return
     if is_that_already(place.module, call) or has_fields(place.module, tensor):
         return
@@ -138,14 +138,13 @@ def target_of(place, tensor) -> str:
     """What is to take the result: its own name, or `batch[name]` of `for name, value in batch.items()` where that is
     not read again in the loop; empty for an element of something else.
     """
-    scope = place.function.scope if place.function is not None else place.module.tree.scope
+    scope = (place.function or place.module.tree).scope
     bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
-    bound = [one for one in bound if one.up in place.loops or one.up.up in place.loops] or bound
-    pair = bound[0].up if len(bound) == 1 else None
-    loop = pair.up if isinstance(pair, ast.Tuple) else pair
+    name = next((one for one in bound if one.up in place.loops or one.up.up in place.loops), None)
+    pair, loop = name and name.up, name and (name.up.up if isinstance(name.up, ast.Tuple) else name.up)
     if not isinstance(loop, ast.For) or next_use(place, tensor):
         return place.source(tensor)
-    is_item = isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and pair.elts[1] is bound[0]
+    is_item = isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and pair.elts[1] is name
     func = loop.iter.func if is_item and isinstance(loop.iter, ast.Call) else None
     if not isinstance(func, ast.Attribute) or func.attr != "items":
         return ""

@@ -45,6 +45,7 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
+_TAKING_OUT = frozenset("item float detach tolist data tensor Tensor FloatTensor as_tensor asarray numpy array".split())
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -331,8 +332,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for term, read in _terms(loss, set()):
         for cut in _with_graph_inside(term):
-            taken = ("item", "float", "detach", "tolist", "data", "tensor", "Tensor", "FloatTensor", "numpy", "array")
-            if last_word(getattr(cut[0].node, "func", cut[0].node)) in taken:
+            if last_word(getattr(cut[0].node, "func", cut[0].node)) in _TAKING_OUT:
                 yield Cut(cut[0], cut[1], True, read)
                 return
     if _may_have_graph(loss):
