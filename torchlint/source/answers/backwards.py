@@ -45,7 +45,6 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
-_TAKING_OUT = frozenset("item float detach tolist data tensor Tensor FloatTensor as_tensor asarray numpy array".split())
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -332,7 +331,8 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for term, read in _terms(loss, set()):
         for cut in _with_graph_inside(term):
-            if last_word(getattr(cut[0].node, "func", cut[0].node)) in _TAKING_OUT:
+            taken = "item float detach tolist data tensor Tensor FloatTensor as_tensor asarray numpy array".split()
+            if last_word(getattr(cut[0].node, "func", cut[0].node)) in taken:
                 yield Cut(cut[0], cut[1], True, read)
                 return
     if _may_have_graph(loss):

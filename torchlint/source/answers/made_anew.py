@@ -16,7 +16,6 @@ from torchlint.source.text.spelling import is_super
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around
 
 _MOVING = frozenset("to cuda half float double".split())
-_GATHERING = ("append", "extend", "insert", "add_module")
 
 
 @remembered
@@ -87,7 +86,8 @@ def _only_builds(module: Module, function: ast.FunctionDef) -> bool:
 
 def _builds(module: Module, call: ast.Call) -> bool:
     word = last_word(call.func)
-    if word in _MOVING or word in _GATHERING or is_super(call) or is_super(getattr(call.func, "value", None)):
+    puts_together = word in ("append", "extend", "insert", "add_module")
+    if word in _MOVING or puts_together or is_super(call) or is_super(getattr(call.func, "value", None)):
         return True
     if isinstance(call.func, ast.Name) and (external_name(Value(module, call.func)) or "").startswith("builtins."):
         return True

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 6
 _JOINS = named("joins")
-_OPTIMIZING = ({"torch.optim"}, {"torch.optim.lr_scheduler"})
 _CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
 
 
@@ -392,7 +391,7 @@ class CallTracer:
             if not isinstance(table.node, ast.Dict) or table.path or is_changed(table):
                 return
             names = [key and external_name(table.at(made, ())) for key, made in zip(table.node.keys, table.node.values)]
-            if {(name or "").rpartition(".")[0] for name in names} in _OPTIMIZING:
+            if {(name or "").rpartition(".")[0] for name in names} in ({"torch.optim"}, {"torch.optim.lr_scheduler"}):
                 yield from (Callee("external", name) for name in names)
 
     def _called_object(self, made: Value, depth: int) -> Iterator[Callee]:
