@@ -181,3 +181,16 @@ def test_a_base_that_nobody_knows_may_have_come_first(tmp_path, start, found):
     Net()
     """
     assert len(faults(tmp_path, program)) == found
+
+
+@pytest.mark.parametrize("name, found", [("score", 0), ("mean as score", 0), ("mean", 1)])
+@pytest.mark.parametrize("use", ["score([1, 2], 50)", "class Best(score):\n        pass"])
+def test_what_is_none_only_without_a_library_may_be_there(tmp_path, name, found, use):
+    program = f"""
+    try:
+        from vendor.scores import {name}
+    except ImportError:
+        score = None
+    {use}
+    """
+    assert len(faults(tmp_path, program)) == found

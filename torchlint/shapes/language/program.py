@@ -97,6 +97,13 @@ class Program:
                     stack += children(part)
         return frozenset(found)
 
+    @cached_property
+    def taken_if_there(self) -> frozenset[str]:
+        """The names that a `try` imports: what they are without it is not what they are for everybody."""
+        tried = (part for node in walk(self.tree) if isinstance(node, ast.Try) for part in node.body)
+        imports = (part for part in tried if isinstance(part, (ast.Import, ast.ImportFrom)))
+        return frozenset(alias.asname or alias.name.split(".")[0] for part in imports for alias in part.names)
+
     def may_define(self, name: str) -> bool:
         """May a global name mean something here: by the file's own words, as a name of Python, or of what runs it?"""
         return self._defined is None or name in self._defined or name in _NAMES or name.startswith("__")

@@ -319,8 +319,11 @@ class Certainty(PlainRefusals):
         elif kind in _OF_TORCH:
             called = f"torch.{kind.__name__}"
         elif kind in (*_PLAIN, torch.Tensor, nn.Parameter):
-            is_blank = value is None and self.place is not None and self.place[0].endswith(".ipynb")  # to be filled in
-            called = kind.__name__ if not is_blank else None
+            called = (
+                kind.__name__
+                if value is not None or not self._may_be_given(self.place and program.node_at(self.place))
+                else None
+            )
         else:
             is_own = kind in self.codes and id(value) not in self.lent and self._is_known(kind)
             called = kind.__name__ if is_own else None
@@ -328,9 +331,20 @@ class Certainty(PlainRefusals):
             self.protest(TypeError(f"'{called}' object is not callable"))
         return None
 
-    def ask_base(self, base: Any) -> None:
+    def _may_be_given(self, node: ast.AST | None) -> bool:
+        """May a None that is called, or derived from, be something else for others: a library that we have not, a blank
+        of a notebook?
+        """
+        if self.place is None or self.place[0].endswith(".ipynb"):
+            return self.place is not None
+        source = program.source_of(self.place[0])
+        parts = node.bases if isinstance(node, ast.ClassDef) else [getattr(node, "func", None)]
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        return source is not None and not names.isdisjoint(source.taken_if_there)
+
+    def ask_base(self, base: Any, code: functions.ClassCode) -> None:
         """`class Net(Base)` where a decorator that returns nothing has made None of it; `class Net(nn)`."""
-        if base is None:
+        if base is None and not self._may_be_given(code.node):
             self.protest(TypeError("NoneType takes no arguments"), "a class is derived from None")
         elif type(base) is Library and base.name in _COMPLETE:
             self.protest(TypeError("module() takes at most 2 arguments (3 given)"), "a class is derived from a module")

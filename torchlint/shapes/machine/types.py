@@ -71,7 +71,7 @@ class Classes:
                 is_open = is_open or base not in self.codes and issubclass(base, OpenModule)
             elif base is not object:
                 is_open = True
-                self.ask_base(base)
+                self.ask_base(base, code)
         body = {
             k: v for k, v in namespace.items() if k not in DROPPED and type(v) is not Unknown or k == "__annotations__"
         }
