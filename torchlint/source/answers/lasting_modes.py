@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
-from torchlint.source.training.events import events, may_call
+from torchlint.source.training.events import Event, events, may_call
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.optimizers import holds
 from torchlint.source.training.roles import called_model
@@ -37,6 +38,8 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     for switch in switches:
         if _is_made_in(loop, switch.on) or _is_a_copy(switch.on) or _is_in_last_round(loop, switch):
             continue
+        if any(_may_switch(event, switch.on) for event in events(module, loop.body)):
+            continue
         if any(
             act.role in (TRAIN, OPAQUE)
             and (act.on is None or not are_distinct(act.on, switch.on) or _is_given_to(act.on, switch.on))
@@ -61,6 +64,15 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
                 kept.append((switch, step))
                 break
     return kept
+
+
+def _may_switch(event: Event, model: Value) -> bool:
+    """`options["mode"](model)`: a call of nobody knows what, which is given the model."""
+    call = event.node
+    if not isinstance(call, ast.Call) or isinstance(call.func, (ast.Name, ast.Attribute)):
+        return False
+    is_unknown = all(callee.kind == "method" and callee.function is None for callee in callees(event.value))
+    return is_unknown and any(is_same(event.value.at(given, ()), model) for given in call.args)
 
 
 def _is_in_last_round(loop: ast.AST, switch: Act) -> bool:
