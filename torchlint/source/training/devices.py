@@ -517,14 +517,22 @@ def _moving_origin(value: Value, depth: int) -> ast.AST | None:
 
 @remembered(meanwhile={})
 def _moved_by_statement(module: Module) -> dict[tuple, list[tuple[ast.Call, bool]]]:
-    """`model.to(device)` and its kin, by the objects that are moved: the calls, and whether away from the CPU."""
+    """`model.to(device)` and its kin, and `model = model.cpu()`, by the objects that are moved: the calls, and whether
+    away from the CPU.
+    """
     found: dict[tuple, list[tuple[ast.Call, bool]]] = {}
     for call in (*module.index.callers("to"), *module.index.callers("cuda"), *module.index.callers("cpu")):
-        if isinstance(call.up, ast.Expr) and isinstance(call.func, ast.Attribute):
+        if isinstance(call.func, ast.Attribute) and isinstance(call.up, (ast.Expr, ast.Assign)):
             value = Value(module, call)
             receiver = value.at(call.func.value, ())
             where = HERE if call.func.attr == "cpu" else _moved_to(value, call.func.attr, receiver, 3)
+            if isinstance(call.up, ast.Assign) and not (where == HERE and _is_itself(call.up, call.func.value)):
+                continue
             for origin in objects(receiver) if where is not None else ():
                 if origin.node is not None:
                     found.setdefault(origin.key, []).append((call, where == MOVED))
     return found
+
+
+def _is_itself(assignment: ast.Assign, receiver: ast.expr) -> bool:
+    return [unparsed(target) for target in assignment.targets] == [unparsed(receiver)]
