@@ -75,8 +75,8 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
 
 def changed_after_handed(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has given it to an object that made an optimizer."""
-    function, words = enclosing_function(statement), {node.id for node in module.index.inside(statement, ast.Name)}
-    made = [call for call in _made_with(module, function) if call.lineno < statement.lineno]
+    made = [call for call in _made_with(module, enclosing_function(statement)) if call.lineno < statement.lineno]
+    words = {node.id for node in module.index.inside(statement, ast.Name)} if made else set()
     if not any(words & _names_given(call) for call in made):
         return None
     change = _change(module, statement)
