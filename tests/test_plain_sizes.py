@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.shapes.tensors import plain_sizes
+from torchlint.shapes.tensors import plain_sizes as original
 
 PROGRAM = """import torch
 from torch import nn
@@ -59,7 +61,13 @@ def test_training_imports_neither_the_compiler_nor_algebra_and_sizes_are_told_as
 
 @pytest.fixture
 def real(tmp_path, monkeypatch):
-    """Two modules in the place of torch's and sympy's, which nobody has imported yet."""
+    """Two modules in the place of torch's and sympy's, which nobody has imported yet, and a copy of ours that does not
+    know what other tests have asked of the real ones.
+    """
+    spec = importlib.util.spec_from_file_location(original.__name__, original.__file__)
+    plain_sizes = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plain_sizes)
+    monkeypatch.setattr(sys.modules[__name__], "plain_sizes", plain_sizes)
     (tmp_path / "real_symbols.py").write_text(
         "from real_algebra import Basic\ndef sym_eq(x, y):\n    return 'asked'\nclass ShapeEnv:\n    pass\n"
     )
