@@ -153,10 +153,10 @@ def target_of(place, tensor) -> str:
 
 def next_use(place, tensor) -> list:
     """The next place in the function at which its name stands, if that reads it."""
-    around = place.function or place.module.tree
-    same = [n for n in place.inside(type(tensor), of=around) if place.source(n) == place.source(tensor)]
-    later = [n for n in same if n.lineno > place.node.end_lineno][:1]
-    return [n for n in later if isinstance(n.ctx, ast.Load)]
+    text, around = place.source(tensor), place.function or place.module.tree
+    later = (n for n in place.inside(type(tensor), of=around) if n.lineno > place.node.end_lineno)
+    following = next((n for n in later if place.source(n) == text), None)
+    return [following] if following is not None and isinstance(following.ctx, ast.Load) else []
 
 
 def shows(place) -> bool:

@@ -319,11 +319,8 @@ class Certainty(PlainRefusals):
         elif kind in _OF_TORCH:
             called = f"torch.{kind.__name__}"
         elif kind in (*_PLAIN, torch.Tensor, nn.Parameter):
-            called = (
-                kind.__name__
-                if value is not None or not self._may_be_given(self.place and program.node_at(self.place))
-                else None
-            )
+            is_open = value is None and self.place is not None and self._is_open_call(self.place)
+            called = None if is_open else kind.__name__
         else:
             is_own = kind in self.codes and id(value) not in self.lent and self._is_known(kind)
             called = kind.__name__ if is_own else None
@@ -331,20 +328,20 @@ class Certainty(PlainRefusals):
             self.protest(TypeError(f"'{called}' object is not callable"))
         return None
 
-    def _may_be_given(self, node: ast.AST | None) -> bool:
-        """May a None that is called, or derived from, be something else for others: a library that we have not, a blank
-        of a notebook?
-        """
-        if self.place is None or self.place[0].endswith(".ipynb"):
-            return self.place is not None
-        source = program.source_of(self.place[0])
-        parts = node.bases if isinstance(node, ast.ClassDef) else [getattr(node, "func", None)]
-        names = {part.id for part in parts if isinstance(part, ast.Name)}
+    def _is_open_call(self, place: program.Place) -> bool:
+        """Is what is called a blank of a notebook, to be filled in, or may it be there for others?"""
+        call = program.node_at(place)
+        return place[0].endswith(".ipynb") or isinstance(call, ast.Call) and self._may_be_there([call.func])
+
+    def _may_be_there(self, named: list[ast.expr]) -> bool:
+        """Is one of these a name that the file imports if there is such a library?"""
+        source = program.source_of(self.place[0]) if self.place is not None else None
+        names = {part.id for part in named if isinstance(part, ast.Name)}
         return source is not None and not names.isdisjoint(source.taken_if_there)
 
     def ask_base(self, base: Any, code: functions.ClassCode) -> None:
         """`class Net(Base)` where a decorator that returns nothing has made None of it; `class Net(nn)`."""
-        if base is None and not self._may_be_given(code.node):
+        if base is None and not self._may_be_there(code.node.bases):
             self.protest(TypeError("NoneType takes no arguments"), "a class is derived from None")
         elif type(base) is Library and base.name in _COMPLETE:
             self.protest(TypeError("module() takes at most 2 arguments (3 given)"), "a class is derived from a module")

@@ -21,6 +21,7 @@ from torchlint.source.training.regions import tests_around
 _FILLS = ("zeros_", "ones_", "constant_")
 _LAYERS = frozenset(name.removesuffix("()") for name in named("affine") if name.startswith("torch.nn."))
 _DEPTH = 4  # of activations between two layers
+_MOST = 64  # layers of a file, each of which is looked for behind each other
 
 
 def keeps_units_equal(module: Module, fill: ast.Call) -> tuple[Value, Value] | None:
@@ -35,7 +36,7 @@ def _found(module: Module) -> dict[int, tuple[Value, Value]]:
     filled = {layer.node: (fill, layer) for fill in _constant_fills(module) for layer in _layers_of(fill, "weight")}
     biased = {layer.node for fill in _constant_fills(module) for layer in _layers_of(fill, "bias")}
     found = {}
-    for node, (fill, layer) in filled.items() if len(filled) > 1 else ():
+    for node, (fill, layer) in filled.items() if 1 < len(filled) <= _MOST else ():
         has_no_bias = any(k.arg == "bias" and unparsed(k.value) == "False" for k in node.keywords)
         for after in _next_layers(layer) if node in biased or has_no_bias else ():
             if after.node in filled and not _is_drawn(module, {node, after.node}):

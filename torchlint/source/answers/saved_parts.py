@@ -18,6 +18,7 @@ from torchlint.source.text.spelling import constant_key
 from torchlint.source.training.dict_changes import changes_in
 
 MAX_DEPTH = 3  # of a dict put into a dict
+MAX_CHANGES = 50  # of one dict, each of which is looked at for each time that it is saved
 
 _Entry = tuple[int | str | None, Value]
 
@@ -42,6 +43,8 @@ def _entries(table: Value, before: ast.AST, depth: int) -> Iterator[_Entry]:
         yield from _given(table, node, before, depth)
     elif isinstance(node, (ast.Name, ast.Attribute)):
         changes = changes_in(table)
+        if len(changes.all) > MAX_CHANGES:
+            return
         if not changes.names and changes.names is not None:
             changed: list[ast.AST] = []
         elif enclosing_function(node) in changes.functions and len(changes.functions) == 1:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from torchlint.source.flow.asked_identity import Thing
 
 MAX_FRAMES = 6
+MAX_ENTRIES = 40  # of a table of optimizers, each of which is named for each call
 _JOINS = named("joins")
 _CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
 
@@ -388,7 +389,9 @@ class CallTracer:
         or layers it matters which it is.
         """
         for table in self.trace(entry.at(entry.node.value, ()), depth + 1):
-            if not isinstance(table.node, ast.Dict) or table.path or is_changed(table):
+            if not isinstance(table.node, ast.Dict) or table.path or len(table.node.keys) > MAX_ENTRIES:
+                return
+            if is_changed(table):
                 return
             names = [key and external_name(table.at(made, ())) for key, made in zip(table.node.keys, table.node.values)]
             if {(name or "").rpartition(".")[0] for name in names} in ({"torch.optim"}, {"torch.optim.lr_scheduler"}):
