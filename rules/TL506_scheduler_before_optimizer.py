@@ -113,6 +113,7 @@ for x, y in loader:
 from torchlint import Round, on_round
 
 read_on = ("TL507", "optim#how-to-adjust-learning-rate")
+since = "1.1"
 in_tests = False
 
 

@@ -129,6 +129,7 @@ UNUSED = {
     "data.py": "import torch\n",
     "main.py": "import loss, net, data\nloss.Trainer = net.Trainer\n",  # of a newer copy
 }
+REGISTERED = UNUSED["old.py"].replace("class Trainer", "@MODELS.register()\nclass Trainer")
 
 
 def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole(tree):
@@ -143,7 +144,9 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
         {"main.py": "import loss, net\n"},
         {"old.py": UNUSED["old.py"] + "\n\nif __name__ == '__main__':\n    Trainer(sharp_loss).plain_step()\n"},
         {"old.py": UNUSED["old.py"] + "\n\nregister(Trainer, sharp_loss)\n"},
-        {"old.py": UNUSED["old.py"].replace("class Trainer", "@register\nclass Trainer")},
+        {"old.py": UNUSED["old.py"].replace("class Trainer", "@app.command()\nclass Trainer")},
+        {"old.py": REGISTERED, "nets.py": "for found in walk_packages(folder):\n    found.load()\n"},
+        {"old.py": REGISTERED, "nets.py": "__all__ = [f[:-3] for f in os.listdir(here)]\n"},
         {"old.py": UNUSED["old.py"].replace("sharp_loss", "test_loss")},
         {"README.md": "Then `import old` and call `sharp_loss`.\n"},
         {"cog.yaml": 'predict: "old.py:Trainer"\n'},
@@ -151,11 +154,18 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
         {"choose.py": "import importlib\nlosses = importlib.import_module(name)\n"},
         {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"},
     ],
-    ids="few script calls decorator test manual settings text by-name library".split(),
+    ids="few script calls decorator walked listed test manual settings text by-name library".split(),
 )
 def test_a_file_that_may_be_used_is_not(tree, more):
     tree(UNUSED | more)
     assert {severity for _, severity in said()} == {"warning"}
+
+
+def test_a_registry_has_what_somebody_imports(tree):
+    tree(UNUSED | {"old.py": REGISTERED})
+    assert {severity for _, severity in said()} == {"info"}
+    tree({"net.py": "import torch\nimport old\n"})
+    assert [severity for _, severity in said()] == ["info", "warning"]  # nobody names the first
 
 
 CLUSTER = {

@@ -20,6 +20,7 @@ from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
 from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
+from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.suppress import Suppressions, may_name_rules
 
 
@@ -135,6 +136,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
             return Outcome(lines=lines, notices=(_NOT_LINTED.format(error.needs),))
         if Unreached(view, None).is_whole_file():
             return Outcome(lines=lines, notices=(_NOT_IN_USE,), consulted=view.consulted)
+        if Pinned(view).is_for_python_2:
+            return Outcome(lines=lines, notices=(_NOT_LINTED.format("Python 2"),), consulted=view.consulted)
         return Outcome(
             (_not_python(path, error.line, error.column, str(error)),), lines=lines, consulted=view.consulted
         )
@@ -153,6 +156,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
     findings = _once(findings + (dry.findings if dry else []), rules)
     findings = _harmless_if_unreached(_among_files(findings, job, text, view), unreached.has)
     findings = _expected_if_announced(findings, text, tried)
+    if not settings.target_torch:
+        findings = _harmless_if_pinned(findings, Pinned(view), rules)
     findings = [f for f in findings if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
@@ -340,6 +345,18 @@ def _harmless_if_unreached(findings: list[Finding], is_unreached: Callable[[int]
         if finding.severity == "error" and finding.code not in _OF_FILES:
             return any(map(is_unreached, _lines(finding)))
         return finding.severity == "warning" and is_unreached(finding.span.line)
+
+    return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
+
+
+def _harmless_if_pinned(findings: list[Finding], pinned: Pinned, rules: Mapping[str, Rule]) -> list[Finding]:
+    """What is wrong with a later torch than the one that a project is kept at is a remark."""
+
+    def is_harmless(finding: Finding) -> bool:
+        if finding.from_run and pinned.runs_otherwise:
+            return True
+        since = rules[finding.code].since if finding.code in rules else None
+        return since is not None and pinned.is_before(since)
 
     return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
 

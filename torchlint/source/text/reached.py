@@ -154,7 +154,10 @@ class Reached:
             return True
         if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)):
             return True
-        return _is_found(own) or any(piece.is_taken or _is_found(piece.name) for piece in self._sketches[path].pieces)
+        pieces = self._sketches[path].pieces
+        return _is_found(own) or any(
+            piece.is_taken and not piece.is_registered or _is_found(piece.name) for piece in pieces
+        )
 
     def _is_imported_by_hand(self, path: str) -> bool:
         """Is a file of definitions there for whoever wants them?"""

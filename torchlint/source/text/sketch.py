@@ -44,6 +44,8 @@ _OF_ONE = re.compile(
 _A_MODULE = re.compile(
     rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
 )
+_ANY_FILE = (b"exec_module", b"load_module", b"run_path", b"run_module", b"iter_modules", b"walk_packages")
+_NAMING_FILES = (b"glob", b"listdir", b"scandir")  # `__all__ = [file[:-3] for file in os.listdir(folder)]`
 _ALL_CLASSES = (b"__subclasses__", b"__init_subclass__", b"LightningCLI")
 _TAKERS = (b"getattr(", b"__dict__", b"vars(", b"dir(", b"getmembers(")
 
@@ -54,6 +56,7 @@ class Piece(NamedTuple):
     name: str
     kind: str  # def, class, or what else: binds, does, main
     is_taken: bool  # by a decorator
+    is_registered: bool  # by one that only keeps it in a list, for which somebody has to import its file
     words: frozenset[bytes]
     texts: frozenset[bytes]  # those of them in quotes, that may be names or paths
 
@@ -109,8 +112,14 @@ def _read(data: bytes) -> Sketch:
 
 
 def imports_by_text(data: bytes) -> bool:
-    """May a program import what a text says?"""
-    return b"import_module" in data or b"__import__" in data
+    """May a program import what a text or a folder says?"""
+    return b"import_module" in data or b"__import__" in data or _imports_any_file(data)
+
+
+def _imports_any_file(data: bytes) -> bool:
+    if any(word in data for word in _ANY_FILE):
+        return True
+    return b"__all__" in data and any(word in data for word in _NAMING_FILES)
 
 
 def _takes_of_itself(data: bytes) -> bool:
@@ -123,6 +132,8 @@ def _takes_of_itself(data: bytes) -> bool:
 
 def _modules(data: bytes) -> frozenset[str] | None:
     """The last words of the modules that are imported by text."""
+    if _imports_any_file(data):
+        return None
     found = set()
     for name, end in _A_MODULE.findall(data) if imports_by_text(data) else ():
         word = name.rstrip(b".").rpartition(b".")[2]
@@ -151,9 +162,10 @@ def _piece(text: bytes, decorators: bytes) -> Piece:
     named = b"" if _LIST_OF_ALL.match(text) else _IMPORT.sub(_what_is_renamed, decorators + text)
     words, texts = frozenset(_WORD.findall(named)), frozenset(_WORD.findall(b" ".join(_TEXT.findall(named))))
     if found := _DEFINITION.match(text):
-        return Piece(found[2].decode(), found[1].decode(), bool(decorators), words, texts)
+        is_registered = all(b"regist" in line for line in decorators.splitlines() if line.startswith(b"@"))
+        return Piece(found[2].decode(), found[1].decode(), bool(decorators), is_registered, words, texts)
     kind = "main" if _MAIN.match(text) else "binds" if _only_binds(text) else "does"
-    return Piece("", kind, False, words, texts)
+    return Piece("", kind, False, False, words, texts)
 
 
 def _what_is_renamed(said: re.Match[bytes]) -> bytes:

@@ -1,0 +1,75 @@
+"""What only a later torch refuses than the one that a project is kept at is a remark."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.run import check
+
+pytestmark = pytest.mark.usefixtures("alone")
+ORDER = """\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+decay = torch.optim.lr_scheduler.StepLR(optimizer, 9)
+for epoch in range(9):
+    decay.step()
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+"""
+NUMBER = """\
+import torch
+
+loss = torch.nn.functional.mse_loss(torch.zeros(2), torch.ones(2))
+print(loss.data[0])
+"""
+
+
+def severities(code: str, **settings) -> set[str]:
+    everything = Settings(selections=(Selection(None, (), ("ALL",)),), **settings)
+    return {f.severity for f in check(["."], everything).findings if f.code == code}
+
+
+@pytest.mark.parametrize(
+    ("beside", "severity"),
+    [
+        ({"requirements.txt": "numpy==1.14\npytorch==0.3.0\n"}, "info"),
+        ({"requirements.txt": "torch == 1.0.1.post2\n"}, "info"),
+        ({"environment.yml": "dependencies:\n  - python=3.6\n  - pytorch=1.0=py3.6_cuda9\n"}, "info"),
+        ({"setup.py": "setup(install_requires=[\n    'torch==1.0.0',\n])\n"}, "info"),
+        ({"requirements.txt": "torch==1.1.0\n"}, "warning"),
+        ({"requirements.txt": "torch>=0.4\n"}, "warning"),
+        ({"requirements.txt": "torchvision==0.2.0\n# torch==0.3\n"}, "warning"),
+        ({"README.md": "torch==0.3.0\n"}, "warning"),
+    ],
+)
+def test_an_order_that_was_right_in_the_torch_of_the_project_is_a_remark(tree, beside, severity):
+    tree({"train.py": ORDER, **beside})
+    assert severities("TL506", dry_run=False) == {severity}
+
+
+def test_the_nearest_folder_says_what_is_meant_and_a_target_that_is_given_is_meant_above_all(tree):
+    tree({"a/train.py": ORDER, "a/requirements.txt": "torch==2.1\n", "requirements.txt": "torch==0.3\n"})
+    assert severities("TL506", dry_run=False) == {"warning"}
+    tree({"a/requirements.txt": "torch==1.0\n"})
+    assert severities("TL506", dry_run=False) == {"info"}
+    assert severities("TL506", dry_run=False, target_torch="2.5") == {"warning"}
+
+
+def test_programs_of_before_numbers_without_axes_are_not_judged_by_a_run(tree):
+    tree({"show.py": NUMBER})
+    assert severities("TL907") == {"error"}
+    tree({"requirements.txt": "torch==0.3.1\n"})
+    assert severities("TL907") == {"info"}
+
+
+def test_what_is_written_for_python_2_is_not_read(tree):
+    tree({"show.py": NUMBER, "old.py": "import torch\nprint 'a'\n", "new.py": "import torch\nx = (\n"})
+    assert severities("TL001") == {"error"}
+    tree({"environment.yml": "dependencies:\n  - python=2.7.16\n"})
+    result = check(["."], Settings(dry_run=False))
+    assert result.findings == []
+    assert any("Python 2" in notice for notice in result.notices)
+    assert severities("TL907") == {"info"}

@@ -1,0 +1,47 @@
+"""The versions of torch and Python that a project keeps itself at: what only later ones refuse does it no harm."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+
+from torchlint.project import View
+
+_FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py")
+_TORCH = re.compile(r"""^[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*(\d+)\.(\d+)""", re.MULTILINE | re.IGNORECASE)
+_PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
+_NUMBERS = (0, 4)  # the torch in which a loss became a number, and variables became tensors
+
+
+class Pinned:
+    """What lies beside a file, or in a folder around it, says which versions its programs run with."""
+
+    def __init__(self, view: View):
+        self._view = view
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        folders, root = [os.path.dirname(self._view.path)], str(self._view.project.root)
+        while len(folders[-1]) > len(root):
+            folders.append(os.path.dirname(folders[-1]))
+        return [self._view.document(os.path.join(folder, name)) or "" for folder in folders for name in _FILES]
+
+    @cached_property
+    def _torch(self) -> tuple[int, int] | None:
+        """The nearest one that is named."""
+        found = (_TORCH.search(text) for text in self._texts)
+        return next(((int(one[1]), int(one[2])) for one in found if one), None)
+
+    @cached_property
+    def is_for_python_2(self) -> bool:
+        return any(map(_PYTHON_2.search, self._texts))
+
+    def is_before(self, since: str) -> bool:
+        """Is torch one from before a version?"""
+        return self._torch is not None and self._torch < tuple(map(int, since.split(".")))
+
+    @property
+    def runs_otherwise(self) -> bool:
+        """Does a program mean something else there, so that how it runs here says nothing?"""
+        return self.is_for_python_2 or self._torch is not None and self._torch < _NUMBERS
