@@ -134,7 +134,7 @@ import ast
 from torchlint import Node, on_node
 from torchlint.source.answers.bootstrapped_targets import bootstraps
 from torchlint.source.answers.evaluation import evaluations_with_graph
-from torchlint.source.answers.few_forwards import is_soon_over
+from torchlint.source.answers.few_forwards import is_of_one_pass, is_soon_over
 
 read_on = ("TL503", "TL514", "torch.no_grad", "torch.autograd.grad_mode.inference_mode")
 in_tests = False
@@ -155,7 +155,7 @@ def check(place: Node):
             fix=_wrap(place, found),
             notes=[place.note(found.switch, "put in eval mode here")] if found.switch else [],
             at=found,
-            severity="info" if is_soon_over(found) or is_an_extra(place, found) else "warning",
+            severity="info" if is_soon_over(found) or is_of_one_pass(found) or is_an_extra(place, found) else "warning",
         )
 
 

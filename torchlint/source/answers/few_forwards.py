@@ -1,22 +1,25 @@
-"""Whether an evaluation makes a few forwards only, whose graphs are gone in a moment."""
+"""Whether an evaluation wastes a moment: a few forwards only, or one pass over what is no set of data."""
 
 from __future__ import annotations
 
 import ast
+import re
 from math import prod
 
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.evaluation import Evaluation
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.kinds import LOADER, kinds
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, enclosing_function, last_word
-from torchlint.source.text.spelling import argument
-from torchlint.source.training.loops import gone_through, length, whole
+from torchlint.source.text.spelling import argument, unparsed
+from torchlint.source.training.loops import gone_through, is_of_one_epoch, length, whole
 from torchlint.source.training.regions import loops_around
 
 _KEPT = 5  # graphs, of which nobody runs out of memory
 _FEW = 16  # forwards, of which each graph is gone before the next
+_DATA = re.compile(r"load|data|batch|_dl\b|iter|set\b|corpus", re.I)
 _KEEPS = ("append", "extend", "insert", "update", "add")
 
 
@@ -35,6 +38,19 @@ def is_soon_over(found: Evaluation) -> bool:
     if None in lengths or rounds > _FEW:
         return False
     return rounds <= _KEPT or not _keeps(found) or is_dropped(found.module, found.node, at_once=True)
+
+
+def is_of_one_pass(found: Evaluation) -> bool:
+    """Is no set of data gone through, and does whoever calls this do so once: for a text that is written, a picture?"""
+    loops = [Value(found.module, loop) for loop in found.loops]
+    return not any(map(_goes_through_data, loops)) and is_of_one_epoch(Value(found.module, found.loop or found.node))
+
+
+def _goes_through_data(loop: Value) -> bool:
+    for over in map(gone_through, getattr(loop.node, "generators", [loop.node])):
+        if over is not None and (_DATA.search(unparsed(over)) or kinds(loop.at(over, ())) == {LOADER}):
+            return True
+    return False
 
 
 def _is_made_once(found: Evaluation) -> bool:
