@@ -306,6 +306,8 @@ class _Search:
                 test = self.module.segment(above.test).lower()
                 if _ASKS.search(test) or _FLAGS.search(test) or any(map(self._says_version, ast.walk(above.test))):
                     return True
+            if isinstance(above, ast.With) and not self.raises and _silences(above):
+                return True
         return False
 
     @cached_property
@@ -342,6 +344,15 @@ class _Search:
             if any((last_word(kind) if kind is not None else "") in wanted for kind in kinds):
                 return True
         return False
+
+
+def _silences(block: ast.With) -> bool:
+    """`with warnings.catch_warnings():` and a filter that ignores: whoever writes it knows of the warning."""
+    if not any(last_word(getattr(item.context_expr, "func", item)) == "catch_warnings" for item in block.items):
+        return False
+    calls = [s.value for s in block.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    filters = (call for call in calls if last_word(call.func) in ("filterwarnings", "simplefilter"))
+    return any(getattr(argument(call, "action", 0), "value", None) == "ignore" for call in filters)
 
 
 def is_flag(node: ast.expr) -> bool:
