@@ -111,7 +111,14 @@ How it is found: `torchlint/source/answers/always_on.py`.
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
-from torchlint.source.answers.always_on import is_always_on, is_off_as_seen, own_name, rates_of_callers, says_mode
+from torchlint.source.answers.always_on import (
+    does_no_harm,
+    is_always_on,
+    is_off_as_seen,
+    own_name,
+    rates_of_callers,
+    says_mode,
+)
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
@@ -155,7 +162,7 @@ def dropout(call: Call):
         help="pass `training=self.training`",
         fix=fix,
         # Whoever writes `training=True` out may want the noise.
-        severity="info" if told is not None or drops_nothing(call, call.argument("p", 1)) else "warning",
+        severity="info" if told is not None or does_no_harm(call.value, call.argument("p", 1)) else "warning",
     )
 
 
@@ -174,7 +181,7 @@ def attention(call: Call):
             fix=fix
             if not call.has_stars and is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name))
             else None,
-            severity="info" if drops_nothing(call, p) else "warning",
+            severity="info" if does_no_harm(call.value, p) else "warning",
         )
 
 
@@ -198,13 +205,8 @@ def made_in_forward(cls: ModuleClass):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`, in train mode: it drops in eval mode too",
                 help="make it in `__init__` and keep it in an attribute",
-                severity="info" if drops_nothing(call, call.argument("p", 0)) else "warning",
+                severity="info" if does_no_harm(call.value, call.argument("p", 0)) else "warning",
             )
-
-
-def drops_nothing(call: Call, rate) -> bool:
-    """Is the rate 0, unless somebody asks for more whom nobody sees?"""
-    return rate is not None and is_off_as_seen(call.value.at(rate, ()))
 
 
 def set_training(call: Call, told):

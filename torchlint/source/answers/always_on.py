@@ -21,6 +21,7 @@ from torchlint.source.training.asked_for import is_off_by_default
 from torchlint.source.training.regions import asks_training_mode, is_chosen_by_callers
 
 _MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
+_CRITIC = re.compile(r"discriminator|critic", re.IGNORECASE)
 _MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
 
 
@@ -71,6 +72,16 @@ def _stands_alone(module: Module, function: ast.AST | None) -> TypeGuard[ast.Fun
 def says_mode(module: Module, node: ast.AST) -> bool:
     """Does the function around speak of the mode, but for `training=True`?"""
     return bool(_MODE.search(_code_around(module, node).replace("training=True", "")))
+
+
+def does_no_harm(call: Value, rate: ast.expr | None) -> bool:
+    """Is the rate 0, unless somebody asks for more whom nobody sees, or is this a critic, which is only there to train
+    another network?
+    """
+    owner = _class_around(call.module, call.node)
+    if owner is not None and _CRITIC.search(owner.name):
+        return True
+    return rate is not None and is_off_as_seen(call.at(rate, ()))
 
 
 def is_off_as_seen(rate: Value) -> bool:
