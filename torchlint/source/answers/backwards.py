@@ -315,6 +315,13 @@ def _leaves(call: ast.Call) -> bool:
     return False
 
 
+# Of a tensor they look at its sizes only.
+_OF_SIZES = (
+    "torch.zeros_like torch.ones_like torch.rand_like torch.randn_like torch.empty_like torch.full_like .size .dim"
+    " .numel .new_zeros .new_ones .new_full .new_empty"
+).split()
+
+
 class Cut(NamedTuple):
     """`place` takes `inner` out of its graph, on the way to a backward."""
 
@@ -332,7 +339,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
     for term, read in _terms(loss, set()):
         for cut in _with_graph_inside(term):
             taken = "item float detach tolist data tensor Tensor FloatTensor as_tensor asarray numpy array".split()
-            if last_word(getattr(cut[0].node, "func", cut[0].node)) in taken:
+            if last_word(getattr(cut[0].node, "func", cut[0].node)) in taken and not _is_prepared(cut[0].node, call):
                 yield Cut(cut[0], cut[1], True, read)
                 return
     if _may_have_graph(loss):
@@ -347,6 +354,13 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         if calls_a_model(cut) and (switch := switch_around(cut)) is not None and not _is_made_a_leaf(module, cut, call):
             yield Cut(switch, cut.node, False)
             return
+
+
+def _is_prepared(cut: ast.AST, call: ast.Call) -> bool:
+    """Is it made once, at the top of a file, for rounds that train?"""
+    if enclosing_function(cut) is not None or loops_around(cut):
+        return False
+    return enclosing_function(call) is not None or bool(loops_around(call))
 
 
 def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[tuple[Value, Value | None]]:
@@ -436,25 +450,7 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
         return
     if isinstance(node.func, ast.Name) and node.func.id in ("len", "range", "isinstance", "str"):
         return  # which look at no number of it
-    if any(
-        c.name
-        in (
-            "torch.zeros_like",
-            "torch.ones_like",
-            "torch.rand_like",
-            "torch.randn_like",
-            "torch.empty_like",
-            "torch.full_like",
-            ".size",
-            ".dim",
-            ".numel",
-            ".new_zeros",
-            ".new_ones",
-            ".new_full",
-            ".new_empty",
-        )
-        for c in callees(cut)
-    ):
+    if any(c.name in _OF_SIZES for c in callees(cut)):
         return
     inner = (
         node.func.value
