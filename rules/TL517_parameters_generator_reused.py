@@ -79,11 +79,11 @@ else:
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.generators_made import GENERATORS, names_of_makers
 
 read_on = ("TL510", "TL602", "torch.nn.Module")
 in_tests = False
 
-GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
 LEAVE_IT = ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
 
 
@@ -98,7 +98,11 @@ def check(place: Node):
 def made_by_a_function(place: Node):
     """`params = trainable(net)` or `net.trainable()`, which yields them, or returns a generator"""
     value, target = place.node.value, place.node.targets[0]
-    if len(place.node.targets) == 1 and isinstance(value, ast.Call) and not place.word(value)[:1].isupper():  # a class
+    if (
+        len(place.node.targets) == 1
+        and isinstance(value, ast.Call)
+        and place.word(value) in names_of_makers(place.module)
+    ):
         # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
         is_many = len(place.uses(target)) > 20
         if is_many or any(_second_uses(place, target)):

@@ -1,0 +1,39 @@
+"""The names of functions that may give a generator of parameters to whoever calls them."""
+
+from __future__ import annotations
+
+import re
+
+from torchlint.project import Project
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.surface import surface
+
+GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
+_DEFINED = re.compile(rb"\bdef[ \t]+(\w+)")
+_SAYS_ONE = re.compile(rb"(?:parameters|buffers)\(")
+
+
+@remembered
+def names_of_makers(module: Module) -> frozenset[str]:
+    """Of those that call one of these methods, in a file and in those behind it."""
+    project = module.world.view.project
+    own = (enclosing_function(call) for word in GENERATORS for call in module.index.callers(word))
+    found = {getattr(function, "name", "") for function in own}.union(
+        *(_makers_in(project, path) for path in module.behind.paths)
+    )
+    imports = surface(project, module.path).imports
+    return frozenset(found.union(here for one in imports for there, here in one.names if there in found))
+
+
+def _makers_in(project: Project, path: str) -> frozenset[str]:
+    """The functions of one file, kept as long as it says the same."""
+    kept: dict[str, tuple[bytes, frozenset[str]]] = project.__dict__.setdefault("makers", {})
+    data = project.bytes(path) or b""
+    if path not in kept or kept[path][0] is not data:
+        starts = [match.start() for match in _DEFINED.finditer(data)] if _SAYS_ONE.search(data) else []
+        texts = (data[start:end] for start, end in zip(starts, [*starts[1:], len(data)]))
+        names = (_DEFINED.match(text) for text in texts if _SAYS_ONE.search(text))
+        kept[path] = data, frozenset(name[1].decode() for name in names if name)
+    return kept[path][1]
