@@ -74,6 +74,8 @@ if large:
 else:
     optimizer = torch.optim.SGD(params, lr=0.1)
 ```
+
+How what functions give is found: `torchlint/source/answers/generators_made.py`.
 """
 
 import ast
@@ -98,13 +100,9 @@ def check(place: Node):
 def made_by_a_function(place: Node):
     """`params = trainable(net)` or `net.trainable()`, which yields them, or returns a generator"""
     value, target = place.node.value, place.node.targets[0]
-    if (
-        len(place.node.targets) == 1
-        and isinstance(value, ast.Call)
-        and place.word(value) in names_of_makers(place.module)
-    ):
-        # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
-        is_many = len(place.uses(target)) > 20
+    is_made = isinstance(value, ast.Call) and place.word(value) in names_of_makers(place.module)
+    if is_made and len(place.node.targets) == 1:
+        is_many = len(place.uses(target)) > 20  # then it is dearer to look at these than at what the call gives
         if is_many or any(_second_uses(place, target)):
             functions = place.at(value).functions
             yield from _used_up(place, value, target) if functions and all(map(_returns_generator, functions)) else ()

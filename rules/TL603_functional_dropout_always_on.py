@@ -111,14 +111,7 @@ How it is found: `torchlint/source/answers/always_on.py`.
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
-from torchlint.source.answers.always_on import (
-    does_no_harm,
-    is_always_on,
-    is_off_as_seen,
-    own_name,
-    rates_of_callers,
-    says_mode,
-)
+from torchlint.source.answers.always_on import is_always_on, is_moot, own_name, rates_of_callers, says_mode
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
@@ -162,7 +155,7 @@ def dropout(call: Call):
         help="pass `training=self.training`",
         fix=fix,
         # Whoever writes `training=True` out may want the noise.
-        severity="info" if told is not None or does_no_harm(call.value, call.argument("p", 1)) else "warning",
+        severity="info" if told is not None or is_moot(call.value, call.argument("p", 1)) else "warning",
     )
 
 
@@ -181,7 +174,7 @@ def attention(call: Call):
             fix=fix
             if not call.has_stars and is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name))
             else None,
-            severity="info" if does_no_harm(call.value, p) else "warning",
+            severity="info" if is_moot(call.value, p) else "warning",
         )
 
 
@@ -193,7 +186,7 @@ def told_by_callers(call: Call, rate):
             f"`{user.word()}` drops with `{call.quoted(given)}` in eval mode too: nothing tells it whether the model trains",
             help=f"pass `{call.quoted(given)} if self.training else 0.0`",
             notes=[user.note(call, "it drops here")],
-            severity="info" if is_off_as_seen(given) else "warning",
+            severity="info" if is_moot(given, given.node) else "warning",
         )
 
 
@@ -205,7 +198,7 @@ def made_in_forward(cls: ModuleClass):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`, in train mode: it drops in eval mode too",
                 help="make it in `__init__` and keep it in an attribute",
-                severity="info" if does_no_harm(call.value, call.argument("p", 0)) else "warning",
+                severity="info" if is_moot(call.value, call.argument("p", 0)) else "warning",
             )
 
 

@@ -116,6 +116,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     from torchlint.source.text.announced import caught
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
+    from torchlint.source.text.switched_off import SwitchedOff
     from torchlint.source.text.unreached import Unreached
 
     enabled = settings.enabled(rules)
@@ -143,7 +144,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
         )
     chosen = [rules[c] for c in sorted(active)]
     remarks = _remarks(settings, rules)
-    part, unreached, tried = _part(tree, job.changed), Unreached(view, tree), caught(tree)
+    part, tried = _part(tree, job.changed), caught(tree)
+    unreached, switched_off = Unreached(view, tree), SwitchedOff(view, tree)
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, remarks, part)
@@ -154,7 +156,9 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = _harmless_if_unreached(_among_files(findings, job, text, view), unreached.has)
+    findings = _harmless_if_unreached(
+        _among_files(findings, job, text, view), lambda line: unreached.has(line) or switched_off.has(line)
+    )
     findings = _expected_if_announced(findings, text, tried)
     if not settings.target_torch:
         findings = _harmless_if_pinned(findings, Pinned(view), rules)

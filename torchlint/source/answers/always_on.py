@@ -74,7 +74,7 @@ def says_mode(module: Module, node: ast.AST) -> bool:
     return bool(_MODE.search(_code_around(module, node).replace("training=True", "")))
 
 
-def does_no_harm(call: Value, rate: ast.expr | None) -> bool:
+def is_moot(call: Value, rate: ast.expr | None) -> bool:
     """Is the rate 0, unless somebody asks for more whom nobody sees, or is this a critic, which is only there to train
     another network?
     """

@@ -1,0 +1,71 @@
+"""What a switch guards that nobody in a project turns on is a remark."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.run import check
+
+pytestmark = pytest.mark.usefixtures("alone")
+ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+NET = """\
+import torch
+from torch import nn
+from torch.utils import checkpoint
+
+
+class Net(nn.Module):
+    def __init__(self, size, use_checkpoint: bool = False):
+        super().__init__()
+        self.layer = nn.Linear(size, size)
+        self.use_checkpoint = use_checkpoint
+
+    def forward(self, x):
+        if self.use_checkpoint and self.training:
+            return checkpoint.checkpoint(self.layer, x)
+        return self.layer(x)
+"""
+MAIN = (
+    "import net\n\n\ndef build(size, use_checkpoint=None):\n    return net.Net(size, use_checkpoint={})\n\n\nbuild(3)\n"
+)
+
+
+def severities() -> set[str]:
+    return {f.severity for f in check(["."], ALL).findings if f.code == "TL803"}
+
+
+@pytest.mark.parametrize("given", ["False", "use_checkpoint", "0"])
+def test_nobody_turns_it_on(tree, given):
+    tree({"net.py": NET, "main.py": MAIN.format(given)})
+    assert severities() == {"info"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"main.py": MAIN.format("True")},
+        {"main.py": MAIN.format("size > 9")},
+        {"main.py": MAIN.format("use_checkpoint").replace("build(3)", "build(3, use_checkpoint=True)")},
+        {"main.py": MAIN.format("use_checkpoint").replace("None", "True")},
+        {"main.py": MAIN.format("use_checkpoint").replace("=None", "")},
+        {"main.py": MAIN.format("use_checkpoint") + "parser.add_argument('--use-checkpoint', action='store_true')\n"},
+        {"main.py": MAIN.format("False") + "net.Net(3).use_checkpoint = sys.argv[1] == 'x'\n"},
+        {"main.py": MAIN.format("False") + "options = {'use_checkpoint': True}\n"},
+        {"big.yaml": "use_checkpoint: true\n"},
+        {"setup.py": "from setuptools import setup\nsetup(name='nets')\n"},
+        {"net.py": NET.replace("if self.use_checkpoint and", "if self.use_checkpoint or")},
+        {"net.py": NET.replace("if self.use_checkpoint", "if not self.use_checkpoint")},
+        {"net.py": NET.replace("if self.use_checkpoint and self.training:", "if not self.training or len(x):")},
+        {"net.py": NET.replace("use_checkpoint", "on"), "main.py": "import net\nnet.Net(3)\n"},
+    ],
+    ids="on test caller default required option attribute dict settings library or not other short".split(),
+)
+def test_somebody_may(tree, more):
+    tree({"net.py": NET, "main.py": MAIN.format("False")} | more)
+    assert severities() == {"warning"}
+
+
+def test_who_turns_it_on_later_is_seen_by_the_cache(tree):
+    tree({"net.py": NET, "main.py": MAIN.format("False")})
+    assert severities() == {"info"}
+    tree({"main.py": MAIN.format("True")})
+    assert severities() == {"warning"}
