@@ -8,7 +8,7 @@ from typing import NamedTuple
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars
+from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.loops import BATCHES, EPOCHS, bound, counts, length
 
@@ -68,13 +68,68 @@ def horizon_alone(scheduler: Value) -> Horizon | None:
     name = _name_of(made[0]) if len(made) == 1 else ""
     given = argument(made[0].node, *_HORIZONS[name]) if name in _HORIZONS else None
     if given is None:
-        return None
-    known = [origin.node for origin in origins(made[0].at(given, ())) if not origin.unknown]
-    if any(isinstance(node, ast.Attribute) and node.attr == "estimated_stepping_batches" for node in (given, *known)):
+        each = argument(made[0].node, "steps_per_epoch", 4) if name == "OneCycleLR" else None
+        return Horizon(BATCHES, made[0]) if each is not None and _are_batches(made[0].at(each, ())) else None
+    given = made[0].at(_roughly(given), ())
+    known = _numbers(given)
+    if any(_is_attribute(one.node, "estimated_stepping_batches") for one in (given, *known)):
         return Horizon(BATCHES, made[0])
-    if any(map(_is_product, known)):
-        return None  # `epochs = epochs * len(loader)`
-    return Horizon(EPOCHS, made[0]) if _is_called_after_epochs(made[0].at(given, ())) else None
+    if any(_is_product(one.node) for one in known):  # `epochs = epochs * len(loader)`
+        return Horizon(BATCHES, made[0]) if all(map(_is_of_all_batches, known)) else None
+    return Horizon(EPOCHS, made[0]) if _is_called_after_epochs(given) else None
+
+
+def _numbers(given: Value, depth: int = 4) -> list[Value]:
+    """Where a number comes from, as far as anybody knows, behind what leaves it roughly as it is."""
+    found = []
+    for origin in origins(given):
+        inner = _roughly(origin.node)
+        is_last = inner is origin.node or not depth
+        found += [origin] if is_last else _numbers(origin.at(inner, ()), depth - 1)
+    return [origin for origin in found if not origin.unknown]
+
+
+def _roughly(given: ast.AST | None) -> ast.AST | None:
+    """`steps` of `max(int(steps // accumulate) - warmup, 1)`: all count the same."""
+    while True:
+        if isinstance(given, ast.BinOp) and (
+            isinstance(given.op, ast.Sub)
+            or isinstance(given.op, (ast.Div, ast.FloorDiv))
+            and "accum" in unparsed(given.right).lower()
+        ):
+            given = given.left
+        elif isinstance(given, ast.Call) and last_word(given.func) in ("int", "round", "ceil", "floor", "max"):
+            counted = [one for one in given.args if not isinstance(one, ast.Constant)]
+            if len(counted) != 1:
+                return given
+            given = counted[0]
+        else:
+            return given
+
+
+def _is_attribute(node: ast.AST | None, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name
+
+
+def _are_batches(each: Value) -> bool:
+    """Is it the length of a loader, `len(self.train_dataloader())`, or Lightning's number of batches?"""
+    found = [one.node for one in _numbers(each)]
+    return bool(found) and all(
+        _is_attribute(node, "num_training_batches")
+        or isinstance(node, ast.Call)
+        and last_word(node.func) == "len"
+        and "loader" in unparsed(node).lower()
+        for node in found
+    )
+
+
+def _is_of_all_batches(steps: Value) -> bool:
+    """`self.trainer.max_epochs * len(self.train_loader)`"""
+    node = steps.node
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return False
+    sides = [steps.at(side, ()) for side in (node.left, node.right)]
+    return any(map(_is_called_after_epochs, sides)) and any(map(_are_batches, sides))
 
 
 def _unit(loop: Value, made: Value, given: ast.expr | None, name: str) -> str | None:
