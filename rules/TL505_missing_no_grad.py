@@ -159,14 +159,14 @@ def check(place: Node):
         )
 
 
-@on_node("Module", needs=("backward", "gamma|discount|GAMMA|DISCOUNT|γ|0.9|0.8"))
+@on_node("Module", needs=("backward|training_step", "gamma|discount|GAMMA|DISCOUNT|γ|0.9|0.8"))
 def check_targets(file: Node):
     for found in bootstraps(file.module):
         model = file.quoted(found.call.at(found.call.node.func, ()))
         yield file.finding(
             f"the target is computed by `{model}` itself, and backward goes through it",
             help="compute the target under `with torch.no_grad():`, or `.detach()` it",
-            notes=[file.note(found.prediction, "what the target is for")],
+            notes=[file.note(found.target, "the target"), file.note(found.prediction, "what the target is for")],
             at=found.call.node,
         )
 

@@ -38,7 +38,15 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import gives_something
 from torchlint.source.training.filled import put_in
 from torchlint.source.training.grads import is_set_later, requires_grad
-from torchlint.source.training.graphs import calls_a_model, carries, graph, is_cut, is_model_call, loss_of
+from torchlint.source.training.graphs import (
+    calls_a_model,
+    carries,
+    graph,
+    is_cut,
+    is_model_call,
+    loss_of,
+    returned_losses,
+)
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
@@ -577,15 +585,10 @@ def cut_results(info: ClassInfo) -> Iterator[Value]:
     """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own
     backward.
     """
-    step = info.methods.get("training_step")
-    if step is None or not info.is_lightning or info.module.index.says("automatic_optimization"):
+    if info.module.index.says("automatic_optimization"):
         return
-    for returned in step.gives:
-        value = Value(info.module, returned)
-        if isinstance(returned, ast.Dict):
-            keyed = zip(returned.keys, returned.values)
-            value = next((value.at(v) for k, v in keyed if getattr(k, "value", None) == "loss"), None)
-        found = origins(value) if value is not None else []
+    for loss in returned_losses(info):
+        found = origins(loss)
         if found and all(o.node is not None and is_cut(o) for o in found):
             for cut in found:
                 yield from (place for place, _ in _with_graph_inside(cut) if place.module is info.module)

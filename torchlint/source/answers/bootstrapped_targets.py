@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
 from torchlint.source.training.grads import is_leaf
-from torchlint.source.training.graphs import graph, is_model_call, loss_of
+from torchlint.source.training.graphs import graph, is_model_call, loss_of, returned_losses
 from torchlint.source.training.regions import under_no_grad
 from torchlint.source.training.sameness import identity
 
@@ -26,9 +27,10 @@ _MAX_BACKWARDS = 30  # of one file
 
 
 class Bootstrap(NamedTuple):
-    """`call` computes part of a target, `prediction` is the call of the same network that the target is for."""
+    """`call` computes part of `target`, `prediction` is the call of the same network that the target is for."""
 
     call: Value
+    target: Value
     prediction: Value
 
 
@@ -37,10 +39,7 @@ def bootstraps(module: Module) -> Iterator[Bootstrap]:
     if not (_DISCOUNT.search(module.index.text.lower()) or _FACTOR.search(module.index.text)):
         return
     seen: set[int] = set()
-    for call in list(module.index.callers("backward"))[:_MAX_BACKWARDS]:
-        loss = loss_of(module, call)
-        if loss is None or under_no_grad(module, call):
-            continue
+    for loss in _losses(module):
         behind = graph(loss).nodes
         for target in list(behind.values()):
             for value, reward in _discounted(target):
@@ -49,11 +48,34 @@ def bootstraps(module: Module) -> Iterator[Bootstrap]:
                 inside = graph(value).nodes
                 used = _network_calls(node for key, node in inside.items() if key in behind)
                 others = _network_calls(node for key, node in behind.items() if key not in inside)
+                found = {}
                 for made in used:
                     other = next((o for o in others if o.module is module and _is_same_network(made, o)), None)
-                    if other is not None and made.module is module and id(made.node) not in seen:
-                        seen.add(id(made.node))
-                        yield Bootstrap(made, other)
+                    if other is not None and made.module is module:
+                        found[id(made.node)] = Bootstrap(made, target, other)
+                for key, one in found.items():
+                    if key not in seen and found.keys().isdisjoint(_calls_around(one.call)):
+                        seen.add(key)
+                        yield one
+
+
+def _calls_around(call: Value) -> Iterator[int]:
+    """The calls through which an expression runs: `self(x)` of `self.q(x)` in its forward."""
+    while call.frame is not None and call.frame.call is not None:
+        call = call.frame.call
+        yield id(call.node)
+
+
+def _losses(module: Module) -> Iterator[Value]:
+    """What goes backward: by a call of the file's own, or by Lightning's."""
+    calls = [*module.index.callers("backward"), *module.index.callers("manual_backward")]
+    for call in calls[:_MAX_BACKWARDS]:
+        loss = loss_of(module, call)
+        if loss is not None and not under_no_grad(module, call):
+            yield loss
+    if module.index.says("training_step") and not module.index.says("automatic_optimization"):
+        for node in module.index.classes:
+            yield from returned_losses(class_info(module, node))
 
 
 def _is_aimed_at(target: Value, behind: Iterable[Value]) -> bool:
@@ -139,8 +161,18 @@ def _is_discount(factor: Value) -> bool:
 def _is_same_network(made: Value, other: Value) -> bool:
     """Two calls of one object, of one method, with different inputs."""
     a, b = made.node, other.node
-    if dumped(a.func) != dumped(b.func) or dumped(ast.Tuple(a.args, ast.Load())) == dumped(
-        ast.Tuple(b.args, ast.Load())
-    ):
+    if dumped(a.func) != dumped(b.func) or _are_given_the_same(made, other):
         return False
     return bool(identity(made.at(a.func, ())).keys() & identity(other.at(b.func, ())).keys())
+
+
+def _are_given_the_same(made: Value, other: Value) -> bool:
+    """`x` of one function need not be `x` of another one."""
+    a, b = made.node.args, other.node.args
+    if dumped(ast.Tuple(a, ast.Load())) != dumped(ast.Tuple(b, ast.Load())):
+        return False
+    return all(_sources(made.at(one, ())) & _sources(other.at(two, ())) for one, two in zip(a, b))
+
+
+def _sources(value: Value) -> set[tuple]:
+    return {(id(origin.node), origin.path) for origin in origins(value)}

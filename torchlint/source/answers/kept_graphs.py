@@ -40,7 +40,7 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
-from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark
+from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark, returned_losses
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
@@ -225,25 +225,17 @@ def _part_of(node: Value) -> tuple:
 
 def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
     """The same for the `training_step` of a Lightning module, whose loss is what it returns."""
-    step = info.methods.get("training_step")
-    if not info.is_lightning or step is None or not step.gives or step.yields:
+    module, step = info.module, info.methods.get("training_step")
+    losses = returned_losses(info)
+    if step is None or not losses:
         return
-    module = info.module
     used: set[tuple] = set()
-    for returned in step.gives:
-        losses = (
-            [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", "") == "loss"]
-            if isinstance(returned, ast.Dict)
-            else [returned]
-        )
-        for loss in losses:
-            behind = graph(Value(module, loss))
-            used |= {_part_of(node) for node in behind.sure().values()}
-            used |= {
-                _part_of(node)
-                for node in list(behind.nodes.values())[:1]
-                if isinstance(node.node, (ast.BinOp, ast.Call))
-            }
+    for loss in losses:
+        behind = graph(loss)
+        used |= {_part_of(node) for node in behind.sure().values()}
+        used |= {
+            _part_of(node) for node in list(behind.nodes.values())[:1] if isinstance(node.node, (ast.BinOp, ast.Call))
+        }
     for place in collecting(module, step.body):
         if (
             not isinstance(base(place.into), ast.Attribute)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.facts import fact
+from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.memory import remembered
@@ -349,6 +350,22 @@ def loss_of(module: Module, call: ast.Call) -> Value | None:
     ):
         return Value(module, given)
     return Value(module, call.func.value)
+
+
+def returned_losses(info: ClassInfo) -> list[Value]:
+    """What the `training_step` of a Lightning module gives its trainer, who goes backward through it."""
+    step = info.methods.get("training_step")
+    if step is None or step.yields or not info.is_lightning:
+        return []
+    found = []
+    for returned in step.gives:
+        if isinstance(returned, ast.Dict):
+            found += [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", None) == "loss"]
+        elif isinstance(returned, ast.Call) and last_word(returned.func) == "dict":
+            found += [keyword.value for keyword in returned.keywords if keyword.arg == "loss"]
+        else:
+            found.append(returned)
+    return [Value(info.module, loss) for loss in found]
 
 
 def backpropagated(act) -> list[Value]:
