@@ -112,10 +112,11 @@ for z in batches:
 ```
 
 How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`; what runs in the middle
-of a loop in a base class: `hooks_of_bases.py` beside it.
+of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `cleared_by_hand.py`.
 """
 
 from torchlint import Node, Round, on_node, on_round
+from torchlint.source.answers.cleared_by_hand import clears_all_by_hand
 from torchlint.source.answers.discarded_gradients import discarded_gradients
 from torchlint.source.answers.hooks_of_bases import cleared_before_step
 
@@ -160,19 +161,20 @@ def between_losses(round: Round):
         )
 
 
-@on_round("loop", needs=("backward", "step", "%"))
+@on_round("loop", "comprehension", needs=("backward", "step", "%"))
 def in_each_micro_batch(round: Round):
     """Cleared in each round, but a step only in every n-th."""
     for update in round.updates:
         if update.every is None or not update.backward.runs_always:
             continue
         for clear in update.clears:
-            if clear.runs_always and clear.clears_surely(update.step):
+            is_whole = clear.runs_always and clear.clears_surely(update.step)
+            if is_whole or clears_all_by_hand(clear, update.step):
                 yield round.finding(
                     f"`{clear.text}` in every round leaves `{update.step.text}` the gradients of the last round only",
                     help=f"clear them after `{update.step.text}`, under the same condition",
-                    notes=[round.note(update.step, "steps once in a while")],
-                    at=clear,
+                    notes=[round.note(update.step, "steps once in a while"), round.note(clear, "cleared here")],
+                    at=clear.place_beside(update.backward, update.step),
                 )
                 return
 
