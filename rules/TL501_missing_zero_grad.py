@@ -98,7 +98,8 @@ for target in range(10):
     saliency = image.grad.abs()
 ```
 
-How updates by hand are found: `torchlint/source/answers/hand_updates.py`.
+How updates by hand are found: `torchlint/source/answers/hand_updates.py`; what a class puts over a method of its base:
+`methods_put_over.py` beside it.
 """
 
 import ast
@@ -106,6 +107,7 @@ import re
 
 from torchlint import Loop, Round, on_loop, on_round
 from torchlint.source.answers.hand_updates import hand_updates
+from torchlint.source.answers.methods_put_over import is_put_over, loop_of_its_base
 
 read_on = ("TL502", "TL512", "torch.optim.Optimizer.zero_grad", "torch.Tensor.backward")
 in_tests = False
@@ -126,16 +128,31 @@ def check(round: Round):
         if update.is_cleared is not False or update.is_by_a_new_optimizer:
             continue
         told.add(optimizer)
-        seldom = (
-            "are cleared only in some rounds: those of the" if update.clears else "nothing clears: the gradients of all"
-        )
-        yield round.finding(
-            f"`{backward.text}` adds to gradients that {seldom} rounds before are still in it",
-            help=f"call `{optimizer}.zero_grad()` before it, once for each step",
-            fix=_fix(round, update),
-            notes=[round.note(step, f"`{optimizer}` steps with the sum")],
-            at=backward.event.via[-1] if is_of_one_call(round, update) else backward,
-        )
+        yield finding(round, update)
+
+
+@on_round("function", needs=("class", "backward"))
+def put_over(round: Round):
+    """In a method that a class puts over that of its base, whose loop calls it."""
+    for update in round.updates if is_put_over(round.value) else ():
+        if update.is_cleared is False and not update.is_by_a_new_optimizer:
+            loop = loop_of_its_base(round.value, update.step.on)
+            if loop is not None:
+                yield finding(round, update, [round.note(loop, "runs in each of these rounds")])
+
+
+def finding(round, update, notes=()):
+    backward, step, optimizer = update.backward, update.step, update.optimizer
+    seldom = (
+        "are cleared only in some rounds: those of the" if update.clears else "nothing clears: the gradients of all"
+    )
+    return round.finding(
+        f"`{backward.text}` adds to gradients that {seldom} rounds before are still in it",
+        help=f"call `{optimizer}.zero_grad()` before it, once for each step",
+        fix=_fix(round, update),
+        notes=[round.note(step, f"`{optimizer}` steps with the sum"), *notes],
+        at=backward.event.via[-1] if is_of_one_call(round, update) else backward,
+    )
 
 
 def is_measured(round) -> bool:

@@ -52,7 +52,7 @@ def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]
     more than that, or may.
     """
     owner = class_info(module, function.up)
-    heirs = _heirs(owner)
+    heirs = heirs_of(owner)
     if not heirs or not all(_does_no_more(heir, owner) for heir in heirs):
         return ()
     return _own_of(heirs, function)
@@ -61,7 +61,7 @@ def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]
 @remembered(meanwhile=())
 def put_over(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]:
     """The methods that classes which derive put over one, as far as these are seen."""
-    return _own_of(_heirs(class_info(module, function.up)), function)
+    return _own_of(heirs_of(class_info(module, function.up)), function)
 
 
 def _own_of(heirs: list[ClassInfo], function: ast.FunctionDef) -> tuple[Value, ...]:
@@ -69,7 +69,7 @@ def _own_of(heirs: list[ClassInfo], function: ast.FunctionDef) -> tuple[Value, .
     return tuple(Value(home, method) for home, method in own)
 
 
-def _heirs(owner: ClassInfo) -> list[ClassInfo]:
+def heirs_of(owner: ClassInfo) -> list[ClassInfo]:
     """The classes that derive from one, here and in other files; none where there are too many."""
     known = [owner]
     for one in known:  # which grows
