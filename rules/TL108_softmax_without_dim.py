@@ -111,7 +111,7 @@ How it is found: `torchlint/source/answers/batches.py`, and `attention_axes.py` 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
-from torchlint.source.answers.attention_axes import summed_elsewhere
+from torchlint.source.answers.attention_axes import pooled_elsewhere, summed_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
 from torchlint.source.answers.chosen_kinds import made_plainly
 
@@ -214,12 +214,28 @@ def layer_of_attention(call: Call):
         yield from elsewhere(call, at, call.node.args[0], layer.number("dim", 0))
 
 
+@on_call("torch.nn.Sequential()", needs=("Softmax", "einsum|sum"))
+def sequence_of_attention(call: Call):
+    made = [origin for origin in call.origins(call.node) if isinstance(origin.node, ast.Call) and not origin.path]
+    last = call.at(made[0].value) if len(made) == 1 else None
+    if last is None or len(call.node.args) != 1 or last.name(last.node.func) != "torch.nn.Softmax":
+        return
+    axis = last.number("dim", 0)
+    pooling = isinstance(axis, int) and pooled_elsewhere(call.module, call.node, call.node.args[0], axis)
+    if pooling:
+        at = last if last.module is call.module else call
+        yield told(call, at, axis, pooling, "another one", "pass the dimension over which they are summed up")
+
+
 def elsewhere(call: Call, at: Call, scores, axis):
     found = scores and isinstance(axis, int) and summed_elsewhere(call.module, call.node, scores, axis)
     if found:
-        product, over, help = found
-        yield at.finding(
-            f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {over}",
-            help=help,
-            notes=[call.note(product, "the weights are used here")],
-        )
+        yield told(call, at, axis, *found)
+
+
+def told(call: Call, at: Call, axis: int, product: ast.expr, over: str, help: str):
+    return at.finding(
+        f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {over}",
+        help=help,
+        notes=[call.note(product, "the weights are used here")],
+    )

@@ -33,7 +33,7 @@ def summed_elsewhere(
     """What sums over another axis of weights than they were normalised over, which that is, and what to do."""
     if (product := _contracted_elsewhere(module, softmax, scores, axis)) is not None:
         return product, "the last one", "pass `dim=-1`"
-    if (pooling := _pooled_elsewhere(module, softmax, scores, axis)) is not None:
+    if (pooling := pooled_elsewhere(module, softmax, scores, axis)) is not None:
         return pooling, "another one", "pass the dimension over which they are summed up"
     return None
 
@@ -52,10 +52,11 @@ def _contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, a
     return None
 
 
-def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
+def pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
     """What sums over another axis of weights than the one they were normalised over, which all that it is given share:
     `einsum("nl,nld->nd", weights, words)` of a softmax over 0, `(weights.unsqueeze(-1) * words).sum(1)` of weights that
-    were computed of the same words.
+    were computed of the same words, `(weights.unsqueeze(2) * torch.stack(outputs, 1)).sum(1)`. `softmax` gives the
+    weights; a Sequential that ends with one may do so.
     """
     inside = enclosing_function(softmax) or module.tree
     for call in module.index.calls_of("einsum", "sum", inside=inside):
@@ -96,16 +97,48 @@ def _is_summed_after_product(call: Value, softmax: ast.Call, scores: ast.expr) -
     for product in origins(call.at(given, ())):
         if isinstance(product.node, ast.BinOp) and isinstance(product.node.op, ast.Mult) and not product.path:
             for factor, other in ((product.node.left, product.node.right), (product.node.right, product.node.left)):
-                weights = _before_new_last_axis(product.at(factor, ()), rank(product.at(other, ())) == 3)
+                source = _source(Value(call.module, scores), _MAX_PARTS)
+                words = product.at(other, ())
+                stacked = _stacked_second(words) if _sums_once(call, softmax) else None
+                of_one = stacked is not None and source is not None and all(_given(one) == source for one in stacked)
+                weights = _before_new_last_axis(product.at(factor, ()), of_one or rank(words) == 3)
                 if weights is not None and _is_only(call.module, weights, softmax):
-                    source = _source(Value(call.module, scores), _MAX_PARTS)
-                    return source is not None and source == {o.key for o in origins(product.at(other, ()))}
+                    return stacked is not None or source is not None and source == {o.key for o in origins(words)}
     return False
+
+
+def _stacked_second(words: Value) -> list[Value] | None:
+    """What `torch.stack(outputs, dim=1)` puts beside each other: that axis is theirs, the one before it the batch."""
+    found = []
+    for origin in origins(words):
+        if not isinstance(origin.node, ast.Call) or {c.name for c in callees(origin)} != {"torch.stack"}:
+            return None
+        dim, listed = argument(origin.node, "dim", 1), argument(origin.node, "tensors", 0)
+        if not isinstance(dim, ast.Constant) or dim.value != 1 or listed is None:
+            return None
+        found += [origin.at(listed.elt, ())] if isinstance(listed, (ast.ListComp, ast.GeneratorExp)) else []
+        found += [origin.at(one, ()) for one in getattr(listed, "elts", ())]
+    return found or None
+
+
+def _sums_once(call: Value, softmax: ast.Call) -> bool:
+    """Is nothing else summed there, as the instances of a bag are?"""
+    index, inside = call.module.index, enclosing_function(softmax) or call.module.tree
+    if any(isinstance(node.op, ast.MatMult) for node in index.inside(inside, ast.BinOp)):
+        return False
+    return list(index.calls_of("sum", "mean", "einsum", "matmul", "mm", "bmm", inside=inside)) == [call.node]
+
+
+def _given(output: Value) -> set[tuple]:
+    """Of what a layer makes an output: `x` of `expert(x)`."""
+    given = output.node.args[:1] if isinstance(output.node, ast.Call) else []
+    return {origin.key for one in given for origin in origins(output.at(one, ()))}
 
 
 def _before_new_last_axis(weights: Value, is_third: bool) -> ast.expr | None:
     """`weights` of `weights.unsqueeze(2)` and `weights[:, :, None]`, whose new axis is the third one"""
-    node = weights.node
+    found = origins(weights) if isinstance(weights.node, ast.Name) else [weights]
+    node = found[0].node if len(found) == 1 and not found[0].path else None
     if isinstance(node, ast.Call) and last_word(node.func) == "unsqueeze" and isinstance(node.func, ast.Attribute):
         places = ("2", "-1") if is_third else ("2",)
         return node.func.value if [ast.unparse(part) for part in node.args] in ([place] for place in places) else None
@@ -166,7 +199,15 @@ def _sides(value: Value) -> tuple[ast.expr, ast.expr] | None:
 def _is_only(module: Module, weights: ast.expr, softmax: ast.Call) -> bool:
     """Is a factor what this softmax gives, and nothing else?"""
     found = origins(Value(module, weights), _KEEPS)
-    return bool(found) and all(origin.node is softmax and not origin.path for origin in found)
+    return bool(found) and all(
+        origin.node is softmax
+        and not origin.path
+        or origin.path == ("applied",)
+        and origin.frame is not None
+        and origin.frame.call is not None
+        and origin.frame.call.node is softmax
+        for origin in found
+    )
 
 
 def _is_turned(module: Module, softmax: ast.Call, but: ast.Call | None = None) -> bool:
