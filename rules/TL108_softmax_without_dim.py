@@ -111,7 +111,7 @@ How it is found: `torchlint/source/answers/batches.py`, and `attention_axes.py` 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
-from torchlint.source.answers.attention_axes import pooled_elsewhere, summed_elsewhere
+from torchlint.source.answers.attention_axes import softmax_at_the_end, summed_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
 from torchlint.source.answers.chosen_kinds import made_plainly
 
@@ -206,36 +206,21 @@ def of_attention(call: Call):
     yield from elsewhere(call, call, call.argument("input", 0), call.number("dim", 1))
 
 
-@on_call("torch.nn.Softmax()", needs="matmul|bmm|@|einsum|sum")
+@on_call("torch.nn.Softmax()", "torch.nn.Sequential()", needs=("Softmax", "matmul|bmm|@|einsum|sum"))
 def layer_of_attention(call: Call):
-    layer = only_layer(call)
+    ending = softmax_at_the_end(call.value)
+    layer = only_layer(call) if ending is None else call.at(ending)
     if layer is not None and len(call.node.args) == 1:
-        at = call if layer.node is call.node.func else layer
-        yield from elsewhere(call, at, call.node.args[0], layer.number("dim", 0))
-
-
-@on_call("torch.nn.Sequential()", needs=("Softmax", "einsum|sum"))
-def sequence_of_attention(call: Call):
-    made = [origin for origin in call.origins(call.node) if isinstance(origin.node, ast.Call) and not origin.path]
-    last = call.at(made[0].value) if len(made) == 1 else None
-    if last is None or len(call.node.args) != 1 or last.name(last.node.func) != "torch.nn.Softmax":
-        return
-    axis = last.number("dim", 0)
-    pooling = isinstance(axis, int) and pooled_elsewhere(call.module, call.node, call.node.args[0], axis)
-    if pooling:
-        at = last if last.module is call.module else call
-        yield told(call, at, axis, pooling, "another one", "pass the dimension over which they are summed up")
+        is_here = layer.module is call.module and layer.node is not call.node.func
+        yield from elsewhere(call, layer if is_here else call, call.node.args[0], layer.number("dim", 0))
 
 
 def elsewhere(call: Call, at: Call, scores, axis):
     found = scores and isinstance(axis, int) and summed_elsewhere(call.module, call.node, scores, axis)
     if found:
-        yield told(call, at, axis, *found)
-
-
-def told(call: Call, at: Call, axis: int, product: ast.expr, over: str, help: str):
-    return at.finding(
-        f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {over}",
-        help=help,
-        notes=[call.note(product, "the weights are used here")],
-    )
+        product, over, help = found
+        yield at.finding(
+            f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over {over}",
+            help=help,
+            notes=[call.note(product, "the weights are used here")],
+        )

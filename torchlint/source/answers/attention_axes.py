@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchlint.facts import named, named_of
 from torchlint.source.answers.axes import layout
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import PARAMETER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
@@ -30,12 +31,25 @@ _MAX_PARTS = 8  # sums, scalings and masks between a product and its softmax
 def summed_elsewhere(
     module: Module, softmax: ast.Call, scores: ast.expr, axis: int
 ) -> tuple[ast.expr, str, str] | None:
-    """What sums over another axis of weights than they were normalised over, which that is, and what to do."""
-    if (product := _contracted_elsewhere(module, softmax, scores, axis)) is not None:
+    """What sums over another axis of weights than they were normalised over, which that is, and what to do.
+
+    A Sequential that ends with a softmax may stand for it: what that is given are no scores yet.
+    """
+    is_sequence = softmax_at_the_end(Value(module, softmax)) is not None
+    product = None if is_sequence else _contracted_elsewhere(module, softmax, scores, axis)
+    if product is not None:
         return product, "the last one", "pass `dim=-1`"
-    if (pooling := pooled_elsewhere(module, softmax, scores, axis)) is not None:
+    if (pooling := _pooled_elsewhere(module, softmax, scores, axis)) is not None:
         return pooling, "another one", "pass the dimension over which they are summed up"
     return None
+
+
+def softmax_at_the_end(call: Value) -> Value | None:
+    """What makes the softmax with which a Sequential ends that is called there."""
+    made = [origin for origin in origins(call) if origin.path == ("applied",)]
+    last = made[0].at(made[0].node, ()) if len(made) == len(call.node.args) == 1 else None
+    is_call = last is not None and isinstance(last.node, ast.Call)
+    return last if is_call and external_name(last.at(last.node.func, ())) == "torch.nn.Softmax" else None
 
 
 def _contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
@@ -52,11 +66,11 @@ def _contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, a
     return None
 
 
-def pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
+def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
     """What sums over another axis of weights than the one they were normalised over, which all that it is given share:
     `einsum("nl,nld->nd", weights, words)` of a softmax over 0, `(weights.unsqueeze(-1) * words).sum(1)` of weights that
     were computed of the same words, `(weights.unsqueeze(2) * torch.stack(outputs, 1)).sum(1)`. `softmax` gives the
-    weights; a Sequential that ends with one may do so.
+    weights.
     """
     inside = enclosing_function(softmax) or module.tree
     for call in module.index.calls_of("einsum", "sum", inside=inside):
