@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.uses import reads
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import is_super
@@ -34,23 +35,62 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
                 and (_is_torchs(cls.module, node) or _makes_layers(Value(cls.module, node)))
             ):
                 found.append((node, name))
+    for function in _helpers(cls):
+        for node in cls.module.index.inside(function, ast.Call):
+            if enclosing_function(node) is function and _is_lost(cls.module, node) and _is_torchs(cls.module, node):
+                found.append((node, function.name))
     return found
+
+
+def _helpers(cls: ClassInfo) -> Iterator[ast.FunctionDef]:
+    """The functions of the file that are called where `forward` runs, first in this class, and nowhere else."""
+    module, functions = cls.module, _plain_functions(cls.module)
+    called = (call.func for call in module.index.inside(cls.node, ast.Call) if functions)
+    for name in dict.fromkeys(func.id for func in called if isinstance(func, ast.Name) and func.id in functions):
+        callers = [enclosing_function(node) for node in module.index.names(name)]
+        owners = [method_class(module, caller) for caller in callers if isinstance(caller, ast.FunctionDef)]
+        if (
+            len(owners) == len(callers)
+            and owners[0] is cls
+            and all(o and o.is_module and _runs_with_forward(o, c.name) for o, c in zip(owners, callers))
+            and not module.users(name)
+        ):
+            yield functions[name]
+
+
+@remembered
+def _plain_functions(module: Module) -> dict[str, ast.FunctionDef]:
+    """The functions at the top of a file that nothing decorates, and of whose names each mention is a call."""
+    index = module.index
+    plain = (
+        node for node in index.nodes(ast.FunctionDef) if isinstance(node.up, ast.Module) and not node.decorator_list
+    )
+    return {
+        function.name: function
+        for function in plain
+        if all(isinstance(name.up, ast.Call) and name.up.func is name for name in index.names(function.name))
+    }
 
 
 @remembered
 def _runs_with_forward(cls: ClassInfo, name: str) -> bool:
-    """Is it `forward`, or a method that nothing else in the file calls?"""
-    callers = cls.module.index.callers(name)
-    return (
-        name == "forward" or bool(callers) and all(enclosing_function(c) is cls.methods.get("forward") for c in callers)
-    )
+    """Is it `forward`, or a method that nothing in the file calls but methods that run with it?"""
+    asked = [name]
+    for method in asked:  # which grows
+        callers = [enclosing_function(c) for c in cls.module.index.callers(method)] if method != "forward" else []
+        own = {caller.name for caller in callers if isinstance(caller, ast.FunctionDef)}
+        if method != "forward" and not (callers and all(c in map(cls.methods.get, own) for c in callers)):
+            return False
+        asked += sorted(own.difference(asked))
+    return "forward" in asked and "__init__" not in asked
 
 
 def _is_asked_for(cls: ClassInfo, name: str, node: ast.Call) -> bool:
     """`if self.head is None: self.build(x.shape[1])`: does `forward` keep what it makes, and make it only sometimes?"""
     statement = _outermost(node).up
     is_kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
-    return is_kept and name != "forward" and any(any(tests_around(call)) for call in cls.module.index.callers(name))
+    callers = cls.module.index.callers(name) if is_kept and name != "forward" else ()
+    return any(any(tests_around(c)) or enclosing_function(c) is not cls.methods.get("forward") for c in callers)
 
 
 def _is_torchs(module: Module, call: ast.Call) -> bool:
@@ -86,7 +126,7 @@ def _only_builds(module: Module, function: ast.FunctionDef) -> bool:
 
 def _builds(module: Module, call: ast.Call) -> bool:
     word = last_word(call.func)
-    puts_together = word in ("append", "extend", "insert", "add_module")
+    puts_together = word in ("append", "extend", "insert", "add_module", "size")
     if word in _MOVING or puts_together or is_super(call) or is_super(getattr(call.func, "value", None)):
         return True
     if isinstance(call.func, ast.Name) and (external_name(Value(module, call.func)) or "").startswith("builtins."):
@@ -94,21 +134,52 @@ def _builds(module: Module, call: ast.Call) -> bool:
     return _is_torchs(module, call) and word[:1].isupper() and word != "Parameter"
 
 
-def _outermost(node: ast.Call) -> ast.expr:
+def _outermost(node: ast.expr) -> ast.expr:
     """`nn.Linear(2, 2).cuda()` for the construction in it."""
     while isinstance(node.up, ast.Attribute) and node.up.attr in _MOVING and isinstance(node.up.up, ast.Call):
         node = node.up.up
     return node
 
 
-def _is_called_at_once(node: ast.Call) -> bool:
+def _is_called_at_once(node: ast.expr) -> bool:
     made = _outermost(node)
     return isinstance(made.up, ast.Call) and made.up.func is made
+
+
+def _is_only_called(module: Module, stored: ast.Name) -> bool:
+    """Is what a name holds called, and that is all but for being moved: `layer = layer.to(device)`?"""
+    names, users = [stored], []
+    for name in names:  # which grows
+        for user in uses(module, name):
+            moved = _outermost(user)
+            kept = moved.up.targets[0] if moved is not user and isinstance(moved.up, ast.Assign) else None
+            if isinstance(kept, ast.Name) and len(moved.up.targets) == 1:
+                names += [kept] if kept not in names else []
+            elif _is_called_at_once(user):
+                users.append(user)
+            elif moved is user or not isinstance(moved.up, ast.Expr):
+                return False
+    return bool(users)
+
+
+@remembered
+def _moved_and_called(module: Module) -> set[str]:
+    """The names of what is moved and called at once: `layer.to(x.device)(x)`"""
+    moved = (
+        call.func.func.value
+        for call in module.index.calls
+        if isinstance(call.func, ast.Call)
+        and isinstance(call.func.func, ast.Attribute)
+        and call.func.func.attr in _MOVING
+    )
+    return {node.id for node in moved if isinstance(node, ast.Name)}
 
 
 def _is_lost(module: Module, node: ast.Call) -> bool:
     """Is it made under no condition, and given neither weights nor a mode afterwards?"""
     made = _outermost(node)
+    while isinstance(made.up, ast.IfExp) and made is not made.up.test:
+        made = made.up
     if _is_called_at_once(node):
         return not asks_training_mode(module, node)
     if not isinstance(made.up, ast.Assign) or len(made.up.targets) != 1:
@@ -116,11 +187,8 @@ def _is_lost(module: Module, node: ast.Call) -> bool:
     [target] = made.up.targets
     if isinstance(target, ast.Attribute):
         return not any(tests_around(node)) and not loops_around(node)
-    if isinstance(target, ast.Name) and not module.index.callers(target.id):
+    if not isinstance(target, ast.Name) or not (
+        module.index.callers(target.id) or target.id in _moved_and_called(module)
+    ):
         return False  # nothing of that name is called: most are tensors
-    users = reads(module, target)
-    return (
-        bool(users)
-        and not asks_training_mode(module, node)
-        and all(isinstance(u.up, ast.Call) and u.up.func is u for u in users)
-    )
+    return not asks_training_mode(module, node) and _is_only_called(module, target)
