@@ -147,7 +147,7 @@ KNOWN = re.compile(
 )
 
 
-@on_module(needs=("self.", "forward"))
+@on_module(needs="self.")
 def check(cls: ModuleClass):
     for store in unused_layers(cls.info):
         if is_known(cls, store.statement):

@@ -24,11 +24,12 @@ _SETTING_UP = re.compile(r"init|reset|freez|param|load|weight|train|eval|optim|s
 _KEPT = re.compile(
     r"#.*(?:unused|not used|compat|checkpoint|legacy|pretrain|state|load|ddp|keep|kept|dummy|fake)", re.IGNORECASE
 )
+_FIRST = ("forward", "training_step")  # what is run of a module, and runs the rest
 _HARMLESS = frozenset("super isinstance __init__ id type len hasattr print repr".split())
 
 
 def unused_layers(cls: ClassInfo) -> Iterator[MemberAssignment]:
-    if not cls.is_named_module or not set(cls.foreign) <= _PLAIN_BASES or not _has_forward(cls):
+    if not cls.is_named_module or not set(cls.foreign) <= _PLAIN_BASES or not _is_whole(cls):
         return
     if any(owner.module.index.gaps.is_in(owner.node) for owner in cls.mro):
         return  # whoever does the exercise will use them
@@ -49,6 +50,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[MemberAssignment]:
             and (not _is_read(cls, name) or _is_only_lost(cls, store))
             and has_weights(Value(store.module, store.value))
             and not _says_why(store)
+            and (is_slip(cls, store) or any(cls.method(name) for name in _FIRST))
             and not any(_may_use_any(owner) for owner in cls.mro)
             and not _is_read_elsewhere(cls, name)
             and not _is_only_loaded(cls)
@@ -57,21 +59,33 @@ def unused_layers(cls: ClassInfo) -> Iterator[MemberAssignment]:
 
 
 def is_slip(cls: ClassInfo, store: MemberAssignment) -> bool:
-    """Does the forward show that the layer was meant to be used: its result is lost, or another one of its kind, of
+    """Does what runs show that the layer was meant to be used: its result is lost, or another one of its kind, of
     nearly its name, runs twice there?
     """
     if is_lost(cls, store):
         return True
-    forward = cls.methods.get("forward")
-    if forward is None:
-        return False
-    calls = [node.func for node in ast.walk(forward) if isinstance(node, ast.Call) and is_of_self(node.func)]
+    called = _called(cls)
     return any(
-        _is_nearly(other, store.target.attr)
-        and sum(isinstance(func, ast.Attribute) and func.attr == other for func in calls) > 1
+        called.count(other) > 1
+        and _is_nearly(other, store.target.attr)
         and any(unparsed(one.value) == unparsed(store.value) for one in stores)
         for other, stores in stores_of(cls).items()
     )
+
+
+@remembered
+def _called(cls: ClassInfo) -> list[str]:
+    """The names of what is called of `self` in the forward and the methods that it runs, in those of a class without
+    one: `fc` of `self.fc(x)`.
+    """
+    index, methods = cls.module.index, cls.methods
+    run = [methods[name] for name in _FIRST if name in methods] or [methods[n] for n in methods if n != "__init__"]
+    names = []
+    for method in run:  # which grows
+        here = [node.func.attr for node in index.inside(method, ast.Call) if is_of_self(node.func)]
+        run += [methods[name] for name in dict.fromkeys(here) if name in methods and methods[name] not in run]
+        names += here
+    return names
 
 
 def is_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
@@ -80,8 +94,10 @@ def is_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
 
 
 def _is_nearly(one: str, other: str) -> bool:
-    """`conv2` and `conv3`, `W_f` and `W_o`."""
-    return one != other and len(one) == len(other) and sum(a != b for a, b in zip(one, other)) == 1
+    """`conv2` and `conv3`, `W_f` and `W_o`, `image_to_space` and `text_to_space`."""
+    words = one.split("_"), other.split("_")
+    parts = words if len(words[0]) == len(words[1]) > 1 else (one, other)
+    return len(parts[0]) == len(parts[1]) and sum(a != b for a, b in zip(*parts)) == 1
 
 
 def _is_second_name(value: ast.Call) -> bool:
@@ -89,11 +105,11 @@ def _is_second_name(value: ast.Call) -> bool:
     return last_word(value.func) in ("Sequential", "ModuleList") and any(map(is_of_self, parts_of(value)))
 
 
-def _has_forward(cls: ClassInfo) -> bool:
-    """A forward that does something, and does not raise whatever it is given."""
+def _is_whole(cls: ClassInfo) -> bool:
+    """Has it no forward, or one that does something, and does not raise whatever it is given?"""
     method = cls.method("forward")
     if method is None:
-        return False
+        return not cls.methods.keys() <= {"__init__"}
     body = [s for s in method.node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     return not all(isinstance(s, ast.Pass) for s in body) and not any(isinstance(s, ast.Raise) for s in body)
 
