@@ -26,6 +26,7 @@ _CLASSES = frozenset(
 _RENEWS = re.compile(
     r"^(load_state_dict|apply|reinit|weight_reset|(re_?)?(init|reset)([a-z]*_)*(weights?|param(eter)?s?))$"
 )
+_TRAINS = re.compile(r"(^|_)(train|fit|cross)")
 _COPIES = frozenset("deepcopy copy clone clone_module".split())
 
 
@@ -160,8 +161,11 @@ def counted_over(loop: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
 
 
 def _is_of_a_test(loop: ast.AST) -> bool:
-    """`def test_loop(self, tasks)`: a model is tuned for each task that it is tested on, and keeps nothing of it."""
-    return bool(EVALUATES.search(getattr(enclosing_function(loop), "name", "").lower()))
+    """`def test_loop(self, tasks)`: a model is tuned for each task that it is tested on, and keeps nothing of it. What
+    trains besides, as `cross_validate` and `train_and_test`, is none.
+    """
+    name = getattr(enclosing_function(loop), "name", "").lower()
+    return bool(EVALUATES.search(name)) and not _TRAINS.search(name)
 
 
 def _sets_from(assigned: ast.Assign, settings: set[str]) -> bool:
