@@ -56,7 +56,8 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
     if rebuilt and _is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
         if not module.index.says(f"{unparsed(model)}.parameters("):
             model, rebuilt = model.value, False  # a layer more of the module that `self` is
-    for made in _made_before(module, statement, model):
+    part = statement.targets[0] if isinstance(statement, ast.Assign) else model
+    for made in _made_before(module, statement, model) or _made_before(module, statement, part):
         if rebuilt:
             steps = _later_calls(made, statement, "step")
             matters = any(is_plain or may_follow(statement, step) for step in steps)
@@ -464,7 +465,8 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
         ):
             found.append(Value(module, made))
     found = found or [made for made in constructors(module) if _is_given_before(made, change, text)]
-    return found or [made for made in _made_by_helpers(module) if _is_handed_before(made, change, text)]
+    made_of = (*constructors(module), *_made_by_helpers(module)) if not found else ()
+    return found or [made for made in made_of if _is_handed_before(made, change, text)]
 
 
 @remembered
@@ -482,14 +484,32 @@ def _made_by_helpers(module: Module) -> list[Value]:
 
 
 def _is_handed_before(made: Value, change: ast.stmt, text: str) -> bool:
-    """Was a model given to a function, before a change of it, that makes an optimizer of its parameters?"""
+    """Was a model given, before a change of it, to a function that makes an optimizer, or what one is then given?"""
     call, function = made.node, enclosing_function(change)
     if call.lineno >= change.lineno or enclosing_function(call) is not function or not may_follow(call, change):
         return False
-    if any(call.lineno < other.lineno < change.lineno for other in _assignments(made.module, text)):
+    named = [assign for part in call.args[:1] for assign in _assignments(made.module, unparsed(part))]
+    code = [call, *(a for a in named if enclosing_function(a) is function and a.lineno < call.lineno)]
+    calls = [inner for part in code for inner in made.module.index.inside(part, ast.Call)]
+    parts = [part for inner in calls for part in (*inner.args, *(k.value for k in inner.keywords))]
+    given = [made.at(part, ()) for part in parts if unparsed(part) == text]
+    if not given or any(given[0].node.lineno < o.lineno < change.lineno for o in _assignments(made.module, text)):
         return False
-    given = [made.at(part, ()) for part in (*call.args, *(k.value for k in call.keywords)) if unparsed(part) == text]
-    return any(is_same(held, model) for model in given for held in holding(made).modules)
+    held = holding(made).modules
+    whole = [model for model in held if any(is_same(model, one) for one in given)]
+    # One choice by names may leave out what is changed; with parts of the model, or another choice, it leaves nothing.
+    return bool(whole) and (len(held) > 1 or not _is_chosen(whole[0].node))
+
+
+def _is_chosen(model: ast.expr) -> bool:
+    """`[p for n, p in model.named_parameters() if "body" in n]`: are some of its parameters taken, by their names?"""
+    taken = model.up.up.up
+    if isinstance(taken, ast.Assign) or isinstance(taken, ast.Call) and isinstance(taken.up, ast.Assign):
+        return True  # who takes from what is stored is not seen
+    tests = getattr(taken, "ifs", taken.args[:1] if last_word(getattr(taken, "func", taken)) == "filter" else [])
+    if isinstance(taken, ast.For):
+        tests = [node.test for node in ast.walk(taken) if isinstance(node, ast.If) and not node.orelse]
+    return not all(unparsed(test).endswith(".requires_grad") for test in tests)
 
 
 def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
