@@ -14,7 +14,8 @@ from torchlint.source.training.filled import read_of
 
 FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
 SMALL = "small int"  # up to 16 bits, booleans too: beside float32 the result is float32
-_ARRAYS = frozenset((FLOAT64, FLOAT32, INT, SMALL))
+COMPLEX = "complex128"
+_ARRAYS = frozenset((FLOAT64, FLOAT32, INT, SMALL, COMPLEX))
 _FLOATS = frozenset(
     "zeros ones empty linspace logspace eye identity geomspace hanning hamming loadtxt genfromtxt random.rand"
     " random.randn random.random random.uniform random.normal random.standard_normal random.random_sample random.ranf"
@@ -37,11 +38,13 @@ _FLOATING_RESULT = frozenset(
     "sin cos tan tanh arctan arctan2 exp expm1 log log2 log10 log1p sqrt deg2rad radians mean std var hypot".split()
 )
 _SAME = frozenset(
-    "abs absolute clip reshape transpose expand_dims squeeze tile repeat flip roll sort copy ravel pad diff cumsum sum"
+    "clip reshape transpose expand_dims squeeze tile repeat flip roll sort copy ravel pad diff cumsum sum"
     " max min maximum minimum zeros_like ones_like empty_like stack concatenate vstack hstack column_stack dstack where"
     " dot matmul outer power square multiply add subtract array asarray ascontiguousarray meshgrid atleast_2d"
     " nan_to_num interp take split array_split random.permutation random.choice full_like".split()
 )
+_REAL = frozenset("abs absolute real imag angle".split())  # of complex numbers
+_TRANSFORMS = frozenset(f"fft.{way}fft{axes}" for way in ("", "i", "r", "ir") for axes in ("", "2", "n"))
 _SAME_METHODS = frozenset(
     "reshape transpose copy flatten ravel squeeze clip sum max min cumsum repeat dot take round swapaxes".split()
 )
@@ -50,7 +53,7 @@ _GENERATORS = frozenset(
 )
 
 
-def dtype_of(value: Value, depth: int = 14) -> str | None:
+def dtype_of(value: Value, depth: int = 20) -> str | None:
     """The dtype of an array (or sort of a Python number), None if it is not known."""
     return None if depth <= 0 or value.node is None else _dtype_of(value, depth)
 
@@ -86,6 +89,8 @@ def _origin(origin: Value, depth: int) -> str | None:
     if isinstance(node, ast.Attribute):
         if node.attr == "T":
             return dtype_of(origin.at(node.value, ()), depth - 1)
+        if node.attr in ("real", "imag") and dtype_of(origin.at(node.value, ()), depth - 1) == COMPLEX:
+            return FLOAT64
         if external_name(origin) in ("numpy.pi", "math.pi", "numpy.e"):
             return SCALAR_FLOAT
         if node.attr == "data" and _is_sklearn_dataset(origin.at(node.value, ())):
@@ -104,6 +109,8 @@ def _combined(origin: Value, left: ast.expr, right: ast.expr, division: bool, de
 def _promote(parts: list[str | None], floating: bool = False) -> str | None:
     if None in parts or not parts:
         return None
+    if COMPLEX in parts:
+        return COMPLEX
     if FLOAT64 in parts:
         return FLOAT64
     if FLOAT32 in parts:
@@ -133,7 +140,9 @@ def _call(origin: Value, callee, depth: int) -> str | None:
         )
     makers = {c.name for o in origins(receiver) if isinstance(o.node, ast.Call) for c in callees(o)}
     if makers and makers <= {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator"}:
-        return (_given_dtype(origin, None) or FLOAT64) if method in _GENERATORS else None
+        is_sized = len(node.args) > 2 or any(k.arg == "size" for k in node.keywords)
+        usual = FLOAT64 if method in _GENERATORS else INT if method in ("integers", "randint") and is_sized else None
+        return (_given_dtype(origin, None) or usual) if usual else None
     if method in ("fit_transform", "transform") and any(m.endswith(("Scaler", "PCA")) for m in makers) and node.args:
         inner = dtype_of(origin.at(node.args[0], ()), depth - 1)
         return (
@@ -141,7 +150,7 @@ def _call(origin: Value, callee, depth: int) -> str | None:
         )
     inner = dtype_of(receiver, depth - 1)
     if method in ("mean", "std", "var"):
-        return FLOAT64 if inner in (FLOAT64, INT, SMALL) else inner
+        return None if inner == COMPLEX else FLOAT64 if inner in (FLOAT64, INT, SMALL) else inner
     if method in ("sum", "cumsum") and inner == SMALL:
         return INT
     return inner if method in _SAME_METHODS and inner in _ARRAYS else None
@@ -178,6 +187,13 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
         return name
     if name in _FLOATS:
         return FLOAT64
+    if name in _REAL and node.args:
+        inner = dtype_of(origin.at(node.args[0], ()), depth - 1)
+        return FLOAT64 if inner == COMPLEX else inner if name != "angle" else None
+    if name in _TRANSFORMS and node.args:
+        inner = dtype_of(origin.at(node.args[0], ()), depth - 1)
+        given = FLOAT64 if name in ("fft.irfft", "fft.irfft2", "fft.irfftn") else COMPLEX
+        return given if inner in (FLOAT64, INT, COMPLEX) else None
     if name in ("random.randint", "arange", "full", "random.choice") or (
         last in ("array", "asarray", "ascontiguousarray") and node.args
     ):
@@ -187,6 +203,7 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
             parts = [dtype_of(origin.at(node.args[1], ()), depth - 1)] if len(node.args) > 1 else [None]
         elif name == "arange":
             parts = [dtype_of(origin.at(a, ()), depth - 1) for a in node.args]
+            parts = [SCALAR_INT] if parts == [None] else parts  # of a count that nobody gives
         else:
             data = first_argument(node, "a", "object")
             return _listed(origin, data, depth) if data is not None else None
