@@ -101,10 +101,11 @@ def _are_dropped(module: Module, names: list[ast.expr], depth: int, at_once: boo
     )
 
 
-def _later(module: Module, name: ast.Name) -> Iterator[ast.Name]:
-    """The reads of what a store put there, and of what `x += 1` makes of it."""
+def _later(module: Module, name: ast.Name | ast.arg) -> Iterator[ast.Name]:
+    """The reads of what a store put there, or a call into a parameter, and of what `x += 1` makes of it."""
     yield from uses(module, name)
-    for binding in name.at.lookup(name.id).bindings[name.id]:
+    is_given = isinstance(name, ast.arg)
+    for binding in name.up.up.scope.bindings[name.arg] if is_given else name.at.lookup(name.id).bindings[name.id]:
         if isinstance(binding.up, ast.AugAssign):
             yield from uses(module, binding)
 
@@ -145,7 +146,9 @@ def _in_functions(module: Module, call: ast.Call, argument: ast.AST, depth: int,
             if (bound := bound_argument(callee.function, parameter, value, callee.instance is not None)) is not None
             and bound.node is argument
         ]
-        if not given or not all(is_dropped(module, use, depth - 1, at_once) for p in given for use in uses(module, p)):
+        if not given or not all(
+            is_dropped(module, use, depth - 1, at_once) for p in given for use in _later(module, p)
+        ):
             return False
     return True
 
