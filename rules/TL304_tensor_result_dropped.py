@@ -59,7 +59,15 @@ import ast
 
 from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor
-from torchlint.source.answers.unmoved import is_learned, is_read_later, is_that_already, may_stay, only_moves, writes
+from torchlint.source.answers.unmoved import (
+    is_learned,
+    is_read_later,
+    is_that_already,
+    may_stay,
+    next_use,
+    only_moves,
+    writes,
+)
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
 in_tests = False
@@ -121,7 +129,7 @@ def dropped(place: Node, call: ast.Call):
         f"what `{said}` returns is dropped: `{text}` stays as it is",
         help="move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it",
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
-        notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
+        notes=[place.note(use, "and is used like that") for use in next_use(place.module, tensor, place.node)],
         at=call,
         severity="warning" if only_moves(call) and is_missed(place, whole or tensor, is_parameter) else "info",
     )
@@ -142,21 +150,13 @@ def target_of(place, tensor) -> str:
     bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
     name = next((one for one in bound if one.up in place.loops or one.up.up in place.loops), None)
     pair, loop = name and name.up, name and (name.up.up if isinstance(name.up, ast.Tuple) else name.up)
-    if not isinstance(loop, ast.For) or next_use(place, tensor):
+    if not isinstance(loop, ast.For) or next_use(place.module, tensor, place.node):
         return place.source(tensor)
     is_item = isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and pair.elts[1] is name
     func = loop.iter.func if is_item and isinstance(loop.iter, ast.Call) else None
     if not isinstance(func, ast.Attribute) or func.attr != "items":
         return ""
     return f"{place.source(func.value)}[{place.source(pair.elts[0])}]"
-
-
-def next_use(place, tensor) -> list:
-    """The next place in the function at which its name stands, if that reads it."""
-    text, around = place.source(tensor), place.function or place.module.tree
-    later = (n for n in place.inside(type(tensor), of=around) if n.lineno > place.node.end_lineno)
-    following = next((n for n in later if place.source(n) == text), None)
-    return [following] if following is not None and isinstance(following.ctx, ast.Load) else []
 
 
 def shows(place) -> bool:

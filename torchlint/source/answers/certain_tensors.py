@@ -7,6 +7,7 @@ import ast
 from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
@@ -58,13 +59,23 @@ def has_fields(module: Module, tensor: ast.expr) -> bool:
     """Is something read of it, or of what came with it, that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
     around = enclosing_function(tensor) or module.tree
     alike = {unparsed(tensor)}
-    for assigned in module.index.inside(around, ast.Assign):
-        target = assigned.targets[0]
-        if isinstance(target, ast.Tuple) and alike & set(map(unparsed, target.elts)):
-            alike.update(map(unparsed, target.elts))  # `query, key = batch`
-    foreign = [n for n in module.index.inside(around, ast.Attribute) if n.attr not in FIELDS]
-    read = [n for n in foreign if not (isinstance(n.up, ast.Call) and n.up.func is n)]
-    return any(unparsed(n.value) in alike for n in read)
+    for names in _bound_together(module, around):
+        if not alike.isdisjoint(names):
+            alike |= names  # `query, key = batch`
+    return not alike.isdisjoint(_with_fields(module, around))
+
+
+@remembered
+def _bound_together(module: Module, around: ast.AST) -> list[frozenset[str]]:
+    targets = (assigned.targets[0] for assigned in module.index.inside(around, ast.Assign))
+    return [frozenset(map(unparsed, target.elts)) for target in targets if isinstance(target, ast.Tuple)]
+
+
+@remembered
+def _with_fields(module: Module, around: ast.AST) -> frozenset[str]:
+    """Of what something is read in a part of a file that no tensor has."""
+    foreign = (n for n in module.index.inside(around, ast.Attribute) if n.attr not in FIELDS)
+    return frozenset(unparsed(n.value) for n in foreign if not (isinstance(n.up, ast.Call) and n.up.func is n))
 
 
 def is_used_as_tensor(module: Module, name: ast.Name, method: str) -> bool:
@@ -74,13 +85,26 @@ def is_used_as_tensor(module: Module, name: ast.Name, method: str) -> bool:
     function = enclosing_function(name)
     scope = function.scope if function is not None else module.tree.scope
     bound = scope.bindings.get(name.id, [])
-    read = uses(module, bound[0]) if len(bound) == 1 and isinstance(bound[0], (ast.Name, ast.arg)) else []
-    if any(_is_given(module, use, ("F", "nn")) for use in read):
+    if len(bound) != 1 or not isinstance(bound[0], (ast.Name, ast.arg)):
+        return False
+    if _goes_into_torch(module, bound[0]) or any(use is not name for use in _methods_of_tensors(module, bound[0])):
         return True
-    others = [_method_of(use) for use in read if use is not name]
-    if not _ONLY_OF_TENSORS.isdisjoint(others):
-        return True
-    return method in _ONLY_OF_TENSORS and any(_is_given(module, _whole(use), ("F", "nn", "torch")) for use in read)
+    return method in _ONLY_OF_TENSORS and _is_computed_with(module, bound[0])
+
+
+@remembered
+def _goes_into_torch(module: Module, bound: ast.Name | ast.arg) -> bool:
+    return any(_is_given(module, use, ("F", "nn")) for use in uses(module, bound))
+
+
+@remembered
+def _methods_of_tensors(module: Module, bound: ast.Name | ast.arg) -> list[ast.Name]:
+    return [use for use in uses(module, bound) if _method_of(use) in _ONLY_OF_TENSORS]
+
+
+@remembered
+def _is_computed_with(module: Module, bound: ast.Name | ast.arg) -> bool:
+    return any(_is_given(module, _whole(use), ("F", "nn", "torch")) for use in uses(module, bound))
 
 
 def _is_given(module: Module, part: ast.expr, homes: tuple[str, ...]) -> bool:

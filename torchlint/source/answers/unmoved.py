@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import attrgetter
 
 from torchlint.facts import fact, named_of
 from torchlint.source.answers.moving_takers import is_moved_by_takers
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, is_module, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import HERE, MOVED, device_of
 from torchlint.source.training.grads import is_leaf, is_set_later
@@ -21,6 +25,15 @@ from torchlint.source.training.roles import seems
 
 _PLACES = named_of("arange", "randperm")
 _MOVING = frozenset(("torch.nn.DataParallel",))
+_pos = attrgetter("pos")
+
+
+def next_use(module: Module, tensor: ast.expr, statement: ast.stmt) -> list[ast.expr]:
+    """The next place in its function at which it stands, if that reads it."""
+    alike = _alike(module, enclosing_function(tensor) or module.tree, type(tensor))[unparsed(tensor)]
+    after = range(bisect_right(alike, statement.pos, key=_pos), len(alike))
+    following = next((alike[i] for i in after if alike[i].lineno > statement.end_lineno), None)
+    return [following] if following is not None and isinstance(following.ctx, ast.Load) else []
 
 
 def is_read_later(module: Module, name: ast.Name) -> bool:
@@ -88,29 +101,32 @@ def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
 
 
 def _later_uses(module: Module, name: ast.Name) -> Iterator[ast.AST]:
-    around, again = enclosing_function(name) or module.tree, bool(loops_around(name))
-    for other in module.index.inside(around, ast.Name):
-        if other.id == name.id and isinstance(other.ctx, ast.Load) and other is not name:
-            if again or other.lineno > name.lineno:
-                yield other.up
+    around, named = enclosing_function(name) or module.tree, module.index.names(name.id)
+    if loops_around(name):
+        following = (other for other in standing_in(around, named) if other is not name)
+    else:
+        after = named[bisect_right(named, name.pos, key=_pos) :]
+        following = (other for other in standing_in(around, after) if other.lineno > name.lineno)
+    return (other.up for other in following if isinstance(other.ctx, ast.Load))
 
 
 def _meets_nothing(module: Module, name: ast.Name) -> bool:
     """Does only `DataParallel` read it, which moves what it is given, or is it a row of places (`arange`, `randperm`)
     that is cut up to index others, which may stay on the CPU?
     """
-    later = list(_later_uses(module, name))
-    if all(isinstance(use, (ast.Attribute, ast.Subscript)) for use in later):
-        return all(_is_call(o, _PLACES) for o in origins(Value(module, name)))
-    called = [use.func for use in later if isinstance(use, ast.Call)]
-    return len(called) == len(later) and all(
-        _is_call(o, _MOVING) for func in called for o in origins(Value(module, func))
+    if all(_is_call(o, _PLACES) for o in origins(Value(module, name))):
+        if all(isinstance(use, (ast.Attribute, ast.Subscript)) for use in _later_uses(module, name)):
+            return True
+    return all(
+        isinstance(use, ast.Call) and all(_is_call(o, _MOVING) for o in origins(Value(module, use.func)))
+        for use in _later_uses(module, name)
     )
 
 
 def _becomes_a_buffer(module: Module, name: ast.Name) -> bool:
     """Does its module move it from here on: `self.register_buffer("table", table)`?"""
-    return any(isinstance(u, ast.Call) and last_word(u.func) == "register_buffer" for u in _later_uses(module, name))
+    later = _later_uses(module, name) if module.index.says("register_buffer") else ()
+    return any(isinstance(u, ast.Call) and last_word(u.func) == "register_buffer" for u in later)
 
 
 def _is_call(value: Value, names: frozenset[str]) -> bool:
@@ -153,12 +169,20 @@ def _only_chooses(module: Module, tensor: ast.expr) -> bool:
     """Does it stand in brackets only, `rows[order]`? There a tensor of the CPU may stand for those of every device, and
     so may the numbers of a row, `weights[i] * loss`.
     """
-    found = list(_reads(module, tensor))
-    later = [node for node in found if node.pos > tensor.pos or loops_around(tensor)]
-    if later and all(_is_a_number(module, node) for node in later):
-        return True
-    inside = [node.up if isinstance(node.up, ast.Tuple) else node for node in found]
-    return bool(found) and all(isinstance(node.up, ast.Subscript) and node.up.slice is node for node in inside)
+    is_again = bool(loops_around(tensor))
+    later = (node for node in _reads(module, tensor) if is_again or node.pos > tensor.pos)
+    return _do_all(later, partial(_is_a_number, module)) or _do_all(_reads(module, tensor), _is_in_brackets)
+
+
+def _do_all(nodes: Iterator[ast.expr], test: Callable[[ast.expr], bool]) -> bool:
+    """Are there some, and do all pass? The first that does not ends it: of one name there may be thousands."""
+    first = next(nodes, None)
+    return first is not None and test(first) and all(map(test, nodes))
+
+
+def _is_in_brackets(node: ast.expr) -> bool:
+    inside = node.up if isinstance(node.up, ast.Tuple) else node
+    return isinstance(inside.up, ast.Subscript) and inside.up.slice is inside
 
 
 def _is_a_number(module: Module, node: ast.expr) -> bool:
@@ -172,10 +196,25 @@ def _reads(module: Module, tensor: ast.expr) -> Iterator[ast.expr]:
     """The other places in its function, of an attribute in its class, that read what is written like it."""
     function = enclosing_function(tensor)
     around = enclosing_class(function) if isinstance(tensor, ast.Attribute) and function is not None else function
-    name = unparsed(tensor)
-    for node in module.index.inside(around or module.tree, type(tensor)):
-        if isinstance(node.ctx, ast.Load) and node is not tensor and unparsed(node) == name and not _is_moved(node):
-            yield node
+    alike = _loads(module, around or module.tree, type(tensor)).get(unparsed(tensor), ())
+    return (node for node in alike if node is not tensor)
+
+
+@remembered
+def _loads(module: Module, around: ast.AST, kind: type[ast.expr]) -> dict[str, list[ast.expr]]:
+    """What is read in a part of a file and not only moved, by how it is written."""
+    return {
+        text: [node for node in alike if isinstance(node.ctx, ast.Load) and not _is_moved(node)]
+        for text, alike in _alike(module, around, kind).items()
+    }
+
+
+@remembered
+def _alike(module: Module, around: ast.AST, kind: type[ast.expr]) -> dict[str, list[ast.expr]]:
+    found: dict[str, list[ast.expr]] = {}
+    for node in module.index.inside(around, kind):
+        found.setdefault(unparsed(node), []).append(node)
+    return found
 
 
 def _is_moved(node: ast.expr) -> bool:
@@ -186,8 +225,11 @@ def _is_moved(node: ast.expr) -> bool:
 
 def _stays_among_its_own(module: Module, tensor: ast.expr) -> bool:
     """Is it only computed with what is made beside it, on the default device too?"""
-    name = unparsed(tensor)
-    found = [node.up for node in _reads(module, tensor)]
-    others = [part for use in found if isinstance(use, ast.BinOp) for part in (use.left, use.right)]
-    others = [part for part in others if unparsed(part) != name]
-    return len(others) == len(found) > 0 and all(device_of(Value(module, part)) == HERE for part in others)
+    return _do_all(_reads(module, tensor), partial(_meets_its_own, module))
+
+
+def _meets_its_own(module: Module, tensor: ast.expr) -> bool:
+    """`ones + torch.zeros(3)`, `ones + ones` not"""
+    use, name = tensor.up, unparsed(tensor)
+    others = [part for part in (use.left, use.right) if unparsed(part) != name] if isinstance(use, ast.BinOp) else []
+    return len(others) == 1 and device_of(Value(module, others[0])) == HERE
