@@ -66,6 +66,7 @@ from torchlint.source.answers.unmoved import (
     may_stay,
     next_use,
     only_moves,
+    target_of,
     writes,
 )
 
@@ -120,7 +121,7 @@ def dropped(place: Node, call: ast.Call):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     text, said = place.source(tensor), place.quoted(call)
-    kept, alone = target_of(place, tensor), call is place.node.value
+    kept, alone = target_of(place.module, tensor, place.node), call is place.node.value
     is_leaf = not is_parameter and is_learned(place.module, tensor)  # which a result of an operation is no longer
     fix = alone and kept and not is_parameter and not is_leaf and place.replace(call, f"{kept} = {place.source(call)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
@@ -140,23 +141,6 @@ def is_missed(place, tensor, is_parameter: bool) -> bool:
     if may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__":
         return False
     return not isinstance(tensor, ast.Name) or is_read_later(place.module, tensor)
-
-
-def target_of(place, tensor) -> str:
-    """What is to take the result: its own name, or `batch[name]` of `for name, value in batch.items()` where that is
-    not read again in the loop; empty for an element of something else.
-    """
-    scope = (place.function or place.module.tree).scope
-    bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
-    name = next((one for one in bound if one.up in place.loops or one.up.up in place.loops), None)
-    pair, loop = name and name.up, name and (name.up.up if isinstance(name.up, ast.Tuple) else name.up)
-    if not isinstance(loop, ast.For) or next_use(place.module, tensor, place.node):
-        return place.source(tensor)
-    is_item = isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and pair.elts[1] is name
-    func = loop.iter.func if is_item and isinstance(loop.iter, ast.Call) else None
-    if not isinstance(func, ast.Attribute) or func.attr != "items":
-        return ""
-    return f"{place.source(func.value)}[{place.source(pair.elts[0])}]"
 
 
 def shows(place) -> bool:

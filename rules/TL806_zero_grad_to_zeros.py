@@ -30,7 +30,7 @@ for x, y in loader:
     optimizer.step()
 ```
 
-Where somebody reads gradients as they come, zeros and None are two things.
+Where somebody reads gradients as they come, zeros and None are two things: `torchlint/source/answers/kept_gradients.py`.
 
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -45,6 +45,7 @@ for x, y in loader:
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.kept_gradients import reads_gradients_unasked
 
 read_on = ("TL501", "torch.optim.Optimizer.zero_grad")
 in_tests = False
@@ -68,32 +69,4 @@ def needs_zeros(call) -> bool:
     """Is there code in the file that keeps gradients where they are, or reads one without asking for None?"""
     if call.says("CUDAGraph", "cuda.graph", "deepspeed", "fully_shard"):
         return True
-    return any(not is_asked_for(call.at(read)) for read in call.module.index.attributes("grad") if is_read(read))
-
-
-def is_read(grad: ast.Attribute) -> bool:
-    """Is it not `torch.autograd.grad(…)`, not set, and not what is asked for?"""
-    called = isinstance(grad.up, ast.Call) and grad.up.func is grad
-    return isinstance(grad.ctx, ast.Load) and not called and not is_for_none(grad.up)
-
-
-def is_for_none(test) -> bool:
-    return isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant)
-
-
-def is_asked_for(read) -> bool:
-    """`if p.grad is not None: read(p.grad)`, also in a comprehension, and after `if p.grad is None: continue`"""
-    text, around = ast.unparse(read.node), read.node
-    tests = list(read.tests)
-    while not isinstance(around, ast.stmt):
-        around = around.up
-        tests += [(test, True) for part in getattr(around, "generators", ()) for test in part.ifs]
-    before = [one for one in getattr(around.up, "body", ()) if isinstance(one, ast.If) and one.lineno < around.lineno]
-    tests += [(one.test, False) for one in before if isinstance(one.body[-1], (ast.Continue, ast.Return))]
-    return any(f"{text} is {'not ' * holds}None" in parts(test, holds) for test, holds in tests)
-
-
-def parts(test, holds) -> list[str]:
-    """What is true for itself where `a and b` holds, and what is false where `a or b` does not"""
-    joined = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or)
-    return [ast.unparse(part) for part in (test.values if joined else [test])]
+    return reads_gradients_unasked(call.module)

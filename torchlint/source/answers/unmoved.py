@@ -36,6 +36,23 @@ def next_use(module: Module, tensor: ast.expr, statement: ast.stmt) -> list[ast.
     return [following] if following is not None and isinstance(following.ctx, ast.Load) else []
 
 
+def target_of(module: Module, tensor: ast.expr, statement: ast.stmt) -> str:
+    """What is to take the result of a statement: its own name, or `batch[name]` of `for name, value in batch.items()`
+    where that is not read again in the loop; empty for an element of something else.
+    """
+    scope, loops = (enclosing_function(tensor) or module.tree).scope, loops_around(statement)
+    bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
+    name = next((one for one in bound if one.up in loops or one.up.up in loops), None)
+    pair, loop = name and name.up, name and (name.up.up if isinstance(name.up, ast.Tuple) else name.up)
+    if not isinstance(loop, ast.For) or next_use(module, tensor, statement):
+        return module.segment(tensor)
+    is_item = isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and pair.elts[1] is name
+    func = loop.iter.func if is_item and isinstance(loop.iter, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != "items":
+        return ""
+    return f"{module.segment(func.value)}[{module.segment(pair.elts[0])}]"
+
+
 def is_read_later(module: Module, name: ast.Name) -> bool:
     """Does the function read it after this place, or in the loop around it?"""
     return any(_later_uses(module, name))

@@ -415,7 +415,7 @@ def is_told_to_be_tensor(node: ast.AST) -> bool:
         for before in reversed(block[:place]):
             if _is_tensor_by(text, _told_by(before)):
                 return True
-            if any(isinstance(n, ast.Name) and n.id in names and _is_bound(n) for n in ast.walk(before)):
+            if not names.isdisjoint(_bound_by(before)):
                 return False  # it may be another one since
         around = statement.up
         if isinstance(around, ast.If) and is_in(statement, around.body) and _is_tensor_by(text, _types_in(around.test)):
@@ -425,8 +425,12 @@ def is_told_to_be_tensor(node: ast.AST) -> bool:
         statement = around
 
 
-def _is_bound(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
+def _bound_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds, with all that is in it; found out once."""
+    if not hasattr(statement, "bound"):
+        names = (part for part in ast.walk(statement) if isinstance(part, ast.Name))
+        statement.bound = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+    return statement.bound
 
 
 def _is_tensor_by(text: str, told: Iterator[tuple[ast.expr, set[str]]]) -> bool:
