@@ -139,7 +139,8 @@ def never_stepped(loop: Round, around: Round):
         others = [act for act in near if act is not None and act.clears_optimizer and act.on_text != clear.on_text]
         if backward is None or others and not _is_only_cleared(loop, clear):
             continue
-        if any(step.may_step(clear) for step in around.each("step")):
+        nearest_first = sorted(around.each("step"), key=lambda step: abs(step.node.pos - clear.node.pos))
+        if any(step.may_step(clear) for step in nearest_first):
             continue
         name, left = clear.on_text, "what it holds is not" if around.each("step") else "nothing is"
         yield loop.finding(

@@ -69,10 +69,15 @@ class Update:
         """Are the gradients of the rounds before cleared in each round? False where nothing can do it, None where
         something may.
         """
-        often = [act for act in self.clears if not act.is_seldom_beside(self.step)]
-        if any(act.clears_surely(self.step) for act in often):
-            return True
-        unseen = often or _clears_unseen(self._module, self._node, self.step) or self._clears_what_is_called
+        at = self._acts.index(self.step)
+        near = (*reversed(self._acts[:at]), *self._acts[at:])  # of a hundred optimizers, the clear right before it
+        often = (act for act in near if act.may_clear(self.step) and not act.is_seldom_beside(self.step))
+        may_be = False
+        for act in often:
+            if act.clears_surely(self.step):
+                return True
+            may_be = True
+        unseen = may_be or _clears_unseen(self._module, self._node, self.step) or self._clears_what_is_called
         return None if unseen else False
 
     @property
