@@ -132,6 +132,7 @@ from torchlint.source.answers.renewed_data import has_new_data
 read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampler")
 in_tests = False
 
+MANY = 50  # calls, none of which is looked at for each loop then
 _PROCESSES = ("distributed", "Distributed", "local_rank", "world_size", "ddp", "DDP")
 
 
@@ -182,7 +183,7 @@ def _told(loop) -> list:
     other files of the project may do.
     """
     calls = loop.calls("set_epoch")
-    if may_be_told_by_others(loop.module):
+    if may_be_told_by_others(loop.module) or len(calls) > MANY:
         return [None]  # a callback, or who has made it
     if not calls:
         return [None] if loop.says("set_epoch") or loop.may_call("set_epoch") else []

@@ -194,5 +194,6 @@ def is_replaced_by_copies(place, holder) -> bool:
     """Does what stands here before the training give way to copies?"""
     assigned = place.inside(ast.Assign, of=place.function or place.module.tree)
     name = place.source(holder)
-    later = [a.value for a in assigned if a is not place.node and place.source(a.targets[0]) == name]
+    alike = (a for a in assigned if place.word(a.targets[0]) == place.word(holder))
+    later = [a.value for a in alike if a is not place.node and place.source(a.targets[0]) == name]
     return bool(later) and all("copy" in place.source(value) or "clone" in place.source(value) for value in later)

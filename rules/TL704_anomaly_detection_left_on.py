@@ -77,9 +77,12 @@ def is_tried_once(call) -> bool:
 
 def switched_off(call) -> bool:
     """Does the file turn it off again?"""
-    return any(other.node is not call.node and is_false(other) for other in call.calls(call.word()))
+    return call.says("False") and any(map(is_false, call.calls(call.word())))
 
 
 def is_false(call) -> bool:
+    given = [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
+    if not any(isinstance(one, ast.Constant) and one.value is False for one in given):
+        return False  # at once: whose argument it is takes longer
     mode = call.argument("mode", 0)
     return isinstance(mode, ast.Constant) and mode.value is False

@@ -94,8 +94,10 @@ def deterministic_beside(run, place):
     """What else the block sets in which the setting runs, or the call of its function; what is set last holds."""
     block = next(b for b in blocks(run.statement.up) if run.statement in b)
     last = {}
-    for setting in (setting for statement in block for setting in settings(run, statement)):
-        last[set_flag(setting, setting.node)] = setting
+    for setting in (one for statement in reversed(block) for one in reversed(settings(run, statement))):
+        last.setdefault(set_flag(setting, setting.node), setting)
+        if "benchmark" in last and (last["benchmark"].node is not place.node or "deterministic" in last):
+            break
     other = last.get("deterministic")
     is_last = other is not None and "benchmark" in last and last["benchmark"].node is place.node
     return other if is_last and is_true(other) and always_runs(run, other) else None

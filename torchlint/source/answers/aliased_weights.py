@@ -18,7 +18,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, has_decorator, is_static
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.devices import MOVES
 from torchlint.source.training.regions import loops_around, tests_around
@@ -380,7 +380,7 @@ def _is_left_behind(module: Module, state: ast.Call) -> bool:
 def _is_of_a_finished_model(module: Module, assignment: ast.stmt, state: ast.Call) -> bool:
     """Does each round of the loop make a model of its own, and is that done with where its state is taken?"""
     model, loop = receiver(state), next(iter(loops_around(assignment)), None)
-    if not isinstance(model, ast.Name) or loop is None or not _rebinds(loop, model):
+    if not isinstance(model, ast.Name) or loop is None or not _rebinds(module, loop, model):
         return False
     function = enclosing_function(assignment)
     read = [n for n in module.index.names(model.id) if n.lineno > loop.end_lineno and isinstance(n.ctx, ast.Load)]
@@ -414,7 +414,7 @@ def _users_in_round(module: Module, entry: ast.Subscript) -> Iterator[str]:
 def _is_trained_around(module: Module, node: ast.AST, model: ast.expr, collection: ast.expr | None = None) -> bool:
     """Does a loop around the place train one and the same model, into a collection that is older than the loop?"""
     for loop in loops_around(node):
-        if _rebinds(loop, model) or isinstance(collection, ast.Name) and _rebinds(loop, collection):
+        if _rebinds(module, loop, model) or isinstance(collection, ast.Name) and _rebinds(module, loop, collection):
             return False
         if _is_trained_by(module, loop, model, (*_STEPS, "load_state_dict")):
             return True
@@ -423,7 +423,7 @@ def _is_trained_around(module: Module, node: ast.AST, model: ast.expr, collectio
 
 def _is_trained_by(module: Module, loop: ast.AST, model: ast.expr, methods: tuple[str, ...]) -> bool:
     """Does a loop train a model that is older than it?"""
-    if _rebinds(loop, model):
+    if _rebinds(module, loop, model):
         return False
     if any(receiver(call) for call in module.index.calls_of(*methods, inside=loop)):
         return True
@@ -433,16 +433,13 @@ def _is_trained_by(module: Module, loop: ast.AST, model: ast.expr, methods: tupl
     )
 
 
-def _rebinds(loop: ast.AST, thing: ast.expr) -> bool:
+def _rebinds(module: Module, loop: ast.AST, thing: ast.expr) -> bool:
     while isinstance(thing, ast.Attribute):
-        if any(
-            isinstance(n, ast.Attribute) and n.attr == thing.attr and isinstance(n.ctx, ast.Store)
-            for n in ast.walk(loop)
-        ):
+        if any(isinstance(n.ctx, ast.Store) for n in standing_in(loop, module.index.stored(thing.attr))):
             return True
         thing = thing.value
     return not isinstance(thing, ast.Name) or any(
-        isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop)
+        not isinstance(n.ctx, ast.Load) for n in standing_in(loop, module.index.names(thing.id))
     )
 
 

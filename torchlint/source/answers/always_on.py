@@ -10,6 +10,7 @@ from typing import TypeGuard
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.reaching import reaching
@@ -71,7 +72,8 @@ def _stands_alone(module: Module, function: ast.AST | None) -> TypeGuard[ast.Fun
 
 def says_mode(module: Module, node: ast.AST) -> bool:
     """Does the function around speak of the mode, but for `training=True`?"""
-    return bool(_MODE.search(_code_around(module, node).replace("training=True", "")))
+    function = enclosing_function(node)
+    return function is not None and _speaks_of(module, function, _MODE, but="training=True")
 
 
 def is_moot(call: Value, rate: ast.expr | None) -> bool:
@@ -151,24 +153,26 @@ def _helps_forward(module: Module, node: ast.AST) -> bool:
 
 
 def _says_mode(module: Module, function: ast.FunctionDef) -> bool:
-    return bool(_MODE.search(module.segment(function)))
+    return _speaks_of(module, function, _MODE)
 
 
 def _is_used_in_any_mode(module: Module, call: ast.Call) -> bool:
     owner, function = _class_around(module, call), enclosing_function(call)
     if owner is None or not owner.is_module or function.name != "forward":
         return False
-    return not asks_training_mode(module, call) and not _MEANT.search(module.segment(owner.node))
+    return not asks_training_mode(module, call) and not _speaks_of(module, owner.node, _MEANT)
+
+
+@remembered
+def _speaks_of(module: Module, part: ast.AST, words: re.Pattern, but: str = "") -> bool:
+    """Is one of some words written in a function or a class? Each dropout in it asks."""
+    return bool(words.search(module.segment(part).replace(but, "")))
 
 
 def _is_meant(module: Module, node: ast.AST) -> bool:
-    owner = _class_around(module, node)
-    return bool(_MEANT.search(_code_around(module, node) + (owner.name if owner is not None else "")))
-
-
-def _code_around(module: Module, node: ast.AST) -> str:
-    function = enclosing_function(node)
-    return module.segment(function) if function is not None else ""
+    owner, function = _class_around(module, node), enclosing_function(node)
+    is_named_so = owner is not None and bool(_MEANT.search(owner.name))
+    return is_named_so or function is not None and _speaks_of(module, function, _MEANT)
 
 
 def _class_around(module: Module, node: ast.AST) -> ClassInfo | None:

@@ -48,7 +48,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         plain = [inner for cut in behind.cuts for inner in _plain_cuts(cut)]
         cuts.update((id(cut.node), cut) for cut in plain if _is_in_a_module(info, cut))
     for cut in cuts.values():
-        for node in _behind(cut):
+        for node in _behind(cut, {}):
             if id(node.node) in uncut:
                 continue
             name = "" if is_open else _own_layer(info, node)
@@ -189,15 +189,20 @@ def _runs_in_forward_only(module: Module, layer: Value, forward: ast.FunctionDef
     return True
 
 
-def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:
-    """What certainly has a graph behind a cut, or behind another cut there: `from_numpy(h.detach().numpy())`."""
+def _behind(cut: Value, seen: dict[tuple, int], depth: int = 3) -> Iterator[Value]:
+    """What certainly has a graph behind a cut, or behind another cut there: `from_numpy(h.detach().numpy())`; each is
+    looked behind once, or from nearer again.
+    """
     node = cut.node
+    if seen.get(cut.key, -1) >= depth:
+        return
+    seen[cut.key] = depth
     inner = node.value if isinstance(node, ast.Attribute) else node.args[0] if _is_made_anew(cut) else node.func.value
     behind = graph(cut.at(inner, ()), strict=True)
     yield from behind.nodes.values()
     for other in behind.cuts if depth else ():
         if _is_plain_cut(other):
-            yield from _behind(other, depth - 1)
+            yield from _behind(other, seen, depth - 1)
 
 
 def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
@@ -210,7 +215,7 @@ def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value
     cuts = [cut for cut in behind.cuts if cut.module is module and _is_plain_cut(cut)]
     reached = _reached_by_losses(module) if cuts else None
     for cut in cuts if reached is not None else ():
-        for node in _behind(cut):
+        for node in _behind(cut, {}):
             func = node.node.func if isinstance(node.node, ast.Call) else None
             if (
                 isinstance(func, (ast.Name, ast.Attribute))

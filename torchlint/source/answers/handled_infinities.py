@@ -41,14 +41,14 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
 def _is_tested(module: Module, argument: ast.expr) -> bool:
     """`if (p.data == 0).any(): …`: does the function ask whether the numbers are 0, or 1, where the complement is?"""
     sides = (argument.left, argument.right) if isinstance(argument, ast.BinOp) else (argument,)
-    function = enclosing_function(argument)
-    return any(
-        _is_compared(node)
-        for root in map(_holding, sides)
-        if isinstance(root, ast.Name)
-        for node in module.index.names(root.id)
-        if enclosing_function(node) is function
-    )
+    around = enclosing_function(argument) or module.tree
+    return any(isinstance(root, ast.Name) and _is_compared_in(module, around, root.id) for root in map(_holding, sides))
+
+
+@remembered
+def _is_compared_in(module: Module, around: ast.AST, name: str) -> bool:
+    named = module.index.names(name)
+    return any((enclosing_function(node) or module.tree) is around and _is_compared(node) for node in named)
 
 
 def _holding(part: ast.expr) -> ast.expr:

@@ -187,15 +187,16 @@ def _is_over_data(module: Module, loop: ast.AST, done: list[Event]) -> bool:
     if target is None:
         return False
     counted = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
-    trainers = {getattr(enclosing_function(event.node), "name", None) for event in done if _makes_optimizer(event)}
+    users = set()
     for part in module.index.inside(loop, ast.Subscript):
         if isinstance(part.slice, ast.Name) and part.slice.id in counted and isinstance(part.ctx, ast.Load):
             user = part.up.up if isinstance(part.up, ast.keyword) else part.up
             if isinstance(user, ast.For) and user.iter is part:
                 return True
-            if isinstance(user, ast.Call) and user.func is not part and last_word(user.func) in trainers:
-                return True
-    return False
+            if isinstance(user, ast.Call) and user.func is not part:
+                users.add(last_word(user.func))
+    called = [event for event in done if getattr(enclosing_function(event.node), "name", None) in users]
+    return any(map(_makes_optimizer, called))
 
 
 def _makes_optimizer(event: Event) -> bool:

@@ -447,8 +447,10 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
     text = unparsed(model)
     function = enclosing_function(change)
     found = []
+    assigned = [other.lineno for other in _assignments(module, text) if other.lineno < change.lineno]
+    latest = max(assigned, default=0)  # what was made before that took another model
     for call in _calls_on(module, "parameters").get(text, ()):
-        if call.lineno >= change.lineno or enclosing_function(call) is not function:
+        if not latest <= call.lineno < change.lineno or enclosing_function(call) is not function:
             continue
         made = next(
             (
@@ -458,11 +460,7 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
             ),
             None,
         )
-        if (
-            made is not None
-            and may_follow(made, change)
-            and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
-        ):
+        if made is not None and made.lineno >= latest and may_follow(made, change):
             found.append(Value(module, made))
     found = found or [made for made in constructors(module) if _is_given_before(made, change, text)]
     made_of = (*constructors(module), *_made_by_helpers(module)) if not found else ()

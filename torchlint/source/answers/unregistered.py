@@ -51,10 +51,9 @@ def unregistered(cls: ClassInfo) -> Iterator[Unregistered]:
     if any(name in _OVERRIDDEN for owner in cls.mro for name in owner.methods):
         return
     for name, stores in stores_of(cls).items():
-        for store in stores:
-            found = _collection(cls, name, store)
-            if found is not None and not _is_cared_for(cls, name, stores):
-                yield found
+        collections = [one for store in stores if (one := _collection(cls, name, store)) is not None]
+        if collections and not _is_cared_for(cls, name, stores):
+            yield from collections
 
 
 class _Made(NamedTuple):
