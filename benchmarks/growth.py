@@ -27,6 +27,7 @@ from pathlib import Path
 from growth_expressions import EXPRESSIONS, NESTED, program
 from growth_statements import IN_FUNCTIONS, LEAVING, PLACES, STATEMENTS
 from growth_structures import FILES, STRUCTURES, Files
+from growth_training import TRAINING
 
 SIZES = (250, 500, 1000, 2000, 4000)
 SHORTEST = 0.02  # seconds; less is not measured well
@@ -44,7 +45,7 @@ def constructs() -> dict[str, Callable[[int], Files]]:
                 }
     for name, text in {**EXPRESSIONS, **NESTED}.items():
         found[name] = lambda n, text=text: {"a.py": program(text(n))}
-    for name, text in STRUCTURES.items():
+    for name, text in {**STRUCTURES, **TRAINING}.items():
         found[name] = lambda n, text=text: {"a.py": text(n)}
     return {**found, **FILES}
 

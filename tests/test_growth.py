@@ -20,6 +20,7 @@ import growth
 from growth_expressions import NESTED
 from growth_statements import STATEMENTS
 from growth_structures import FILES, STRUCTURES
+from growth_training import TRAINING
 
 SIZES = (8, 18, 36)
 LARGER = {
@@ -34,7 +35,7 @@ TEXT = Settings(dry_run=False)
 ALL = growth.constructs()
 IN_PLACES = [name for name in ALL if name.rpartition(" (")[0] in STATEMENTS]
 # All that has structure, and of the single statements every eleventh, so that each place and many kinds are among them.
-CHOSEN = [*STRUCTURES, *FILES, *NESTED, *IN_PLACES[::11]]
+CHOSEN = [*STRUCTURES, *TRAINING, *FILES, *NESTED, *IN_PLACES[::11]]
 
 
 def calls(name: str, n: int, folder: Path) -> int:
