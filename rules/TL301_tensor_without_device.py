@@ -181,15 +181,15 @@ def check(call: Call):
     meeting = first_meeting(call.module, call.node)
     if meeting is None:
         return
-    partner = ast.unparse(meeting.partner)
-    partner = partner if len(partner) < 40 else "a tensor"
-    note = [call.note(meeting, f"meets `{partner}` here")]
+    partner = text if len(text := ast.unparse(meeting.partner)) < 40 else "a tensor"
+    is_seen = call.is_seen_on_a_device
+    moved = "is moved with the model or data" if is_seen else "goes along when the model or data are moved"
     yield call.finding(
-        f"`{call.short}` is made on the default device, but meets `{partner}`, which is moved with the model or data",
+        f"`{call.short}` is made on the default device, but meets `{partner}`, which {moved}",
         help="pass `device=`, or use a `*_like` or `new_*` function of a tensor that is there",
         fix=on_same_device(call),
-        notes=note,
-        severity="warning" if call.is_seen_on_a_device else "info",
+        notes=[call.note(meeting, f"meets `{partner}` here")],
+        severity="warning" if is_seen else "info",
     )
 
 

@@ -2,7 +2,7 @@
 
 `torch.tensor([array, array, …])` walks through all arrays as if they were lists. torch warns that this "is extremely
 slow"; for a thousand rows of a hundred numbers it takes twenty times as long as `torch.tensor(np.array(rows))`.
-What runs once, at the top of a file, is a remark.
+What runs once, at the top of a file or where a table of all data is read, is a remark.
 
 ```python bad
 import numpy as np
@@ -84,8 +84,17 @@ def check(call: Call):
         f"`{call.short}` reads a list of arrays number by number",
         help=f"write `{alias or 'np'}.array({call.quoted(data)})`, or `np.stack`",
         fix=call.fix("make one array", call.replace(data, text)) if alias else None,
-        severity="warning" if call.function is not None or call.loops else "info",  # once takes a moment
+        severity="warning" if call.loops or call.function is not None and not reads_a_table(call) else "info",
     )
+
+
+def reads_a_table(call: Call) -> bool:
+    """Does it, or a function around it, load all data? Once takes a moment."""
+    outer = call
+    while outer.at(outer.function).function is not None:
+        outer = outer.at(outer.function)
+    tables = call.calls("read_csv", "read_excel", "genfromtxt", inside=outer.function)
+    return bool(tables) and outer.function.name != "__getitem__"
 
 
 @on_op("torch.tensor", needs="numpy")

@@ -43,7 +43,7 @@ from torchlint.source.training.devices import (
     is_moved_object,
     is_the_other_branch,
 )
-from torchlint.source.training.ranks import is_element, is_reduced
+from torchlint.source.training.ranks import is_reduced, may_be_one_number
 from torchlint.source.training.regions import tests_around, told_types
 
 # Take a second tensor that is no operand: places, a mask, a window, edges, what is compared or added to a product.
@@ -186,9 +186,8 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
     elif isinstance(parent, (ast.UnaryOp, ast.NamedExpr)):
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
-        if is_element(Value(module, node), parent.slice):
-            return
-        yield from _follow(module, parent, seen, depth - 1)
+        if not may_be_one_number(parent, Value(module, node)):
+            yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
         yield from _argument(module, parent.up, node, seen, depth)
     elif (
@@ -209,8 +208,7 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
                 yield from _uses(module, target, seen, depth)
             elif isinstance(target, ast.Attribute) and _stays(module, target):
                 for use in attribute_uses(module, target):
-                    if not _may_be_one_number(module, use):
-                        yield from _follow(module, use, seen, depth - 1)
+                    yield from _follow(module, use, seen, depth - 1)
     elif isinstance(parent, ast.Return):
         yield from _results(module, parent, seen, depth)
 
@@ -225,17 +223,6 @@ def _stays(module: Module, target: ast.Attribute) -> bool:
         return False
     text = unparsed(owner.node)
     return len(module.index.stored(target.attr)) == 1 and not any(word in text for word in _SETTING_BY_NAME)
-
-
-def _may_be_one_number(module: Module, kept: ast.Attribute) -> bool:
-    """`self.betas[t]` with a whole number, unless it gets dimensions: `.view(-1, 1)`. One number mixes with all."""
-    picked = kept.up
-    if not isinstance(picked, ast.Subscript) or picked.value is not kept:
-        return False
-    if TENSOR in kinds(Value(module, picked.slice)) or isinstance(picked.slice, ast.Slice):
-        return False
-    shaping = picked.up.up if isinstance(picked.up, ast.Attribute) and picked.up.attr in ("view", "reshape") else None
-    return not isinstance(shaping, ast.Call) or len(shaping.args) < 2
 
 
 def _target_of(values: ast.Tuple, node: ast.expr) -> ast.Name | None:
@@ -420,14 +407,16 @@ def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[
             (device_of(Value(module, other)) == MOVED or is_handed_moved(Value(module, other)))
             and not _is_plain(other)
             and not _is_among_numbers(where)
-            and not (is_in_construction(module, where) and _holds_parameter(module, other))
+            and not _holds_new_parameter(module, other, is_in_construction(module, where))
         ):
             yield Meeting(module, where, other)
             return
 
 
-def _holds_parameter(module: Module, node: ast.AST) -> bool:
-    """Before a module is whole, its parameters are where they were made, and so is what is computed from them."""
+def _holds_new_parameter(module: Module, node: ast.AST, is_in_construction: bool) -> bool:
+    """Before a module is whole, its parameters are where they were made, and so is what is computed from them; a method
+    may make some later.
+    """
     waiting, seen = [node], set()
     while waiting:
         whole = waiting.pop()
@@ -436,7 +425,7 @@ def _holds_parameter(module: Module, node: ast.AST) -> bool:
                 continue
             seen.add(part)
             value = Value(module, part)
-            if PARAMETER in kinds(value):
+            if PARAMETER in kinds(value) and (is_in_construction or is_made_here(value)):
                 return True
             waiting += [o.node for o in origins(value) if o.module is module and o.node not in (None, part)]
     return False

@@ -22,6 +22,7 @@ from torchlint.source.training.default_devices import is_default_moved, is_defau
 from torchlint.source.training.devices import HERE, MOVES, device_of, is_in_construction
 from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of
 from torchlint.source.training.ranks import is_reduced, rank
+from torchlint.source.training.sample_transforms import is_of_transforms
 
 # Who says one of these of a tensor knows that it does not follow the module.
 _KNOWN = MOVES | {"device", "data", "type_as", "new_tensor", "requires_grad_", "requires_grad"}
@@ -71,7 +72,9 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             continue
         used = map(_taken, later) if several else later
         first = next((m for read in used for m in meetings(module, read)), None)
-        if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
+        if first is None or is_default_moved(module) or is_default_moved_elsewhere(module):
+            continue
+        if not is_of_transforms(module, cls.node):
             yield PlainTensor(name, stores[0], first)
 
 

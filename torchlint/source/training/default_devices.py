@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import PurePath
 
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.text.index import ancestors, last_word, within
+from torchlint.source.text.index import within
+from torchlint.source.training.sample_transforms import is_of_transforms
+from torchlint.source.training.using_files import MAX_USING, defined, using
 
-MAX_USING = 20  # files that use a file, looked through for a device
 _ELSEWHERE = r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b"
 _NAMES = re.compile(_ELSEWHERE, re.IGNORECASE)
 _LEAVES = re.compile(rf"{_ELSEWHERE}|\.to\(", re.IGNORECASE)
@@ -58,7 +57,7 @@ def uses_a_device(module: Module) -> bool:
 def is_used_on_the_cpu(module: Module) -> bool:
     """Is it a file of definitions, and are all programs that use it, through others too, seen to stay on the CPU?"""
     runs = False
-    for number, one in enumerate(_using(module)):
+    for number, (one, _) in enumerate(using(module)):
         if number == MAX_USING or _LEAVES.search(one.index.text):
             return False
         runs = runs or any(map(_runs_something, one.tree.body))
@@ -67,10 +66,12 @@ def is_used_on_the_cpu(module: Module) -> bool:
 
 @remembered
 def is_seen_to_leave_the_cpu(module: Module) -> bool:
-    """Does the file name a device, or one that uses it? For what nothing of its project uses, one beside it may."""
+    """Does the file name a device, or one that certainly uses it? For what nothing of its project uses, one beside it
+    may.
+    """
     number = 0
-    for number, one in enumerate(_using(module)):
-        if number == MAX_USING or _names_a_device(one.index.text):
+    for number, (one, is_certain) in enumerate(using(module)):
+        if number == MAX_USING or is_certain and _names_a_device(one.index.text):
             return True
     if number or any(map(_runs_something, module.tree.body)):
         return False
@@ -90,20 +91,6 @@ def is_named_by_nobody(module: Module, owner: ast.ClassDef) -> bool:
 def _names_a_device(text: str) -> bool:
     """In its code, not in what a comment has switched off."""
     return bool(_NAMES.search(text) and _NAMES.search(_COMMENT.sub("", text)))
-
-
-def _using(module: Module) -> Iterator[Module]:
-    """A file and those that use what it defines, through others too; one more than `MAX_USING` where there are more."""
-    seen, waiting = {module.path}, [module]
-    for _ in range(MAX_USING + 1):
-        if not waiting:
-            return
-        one = waiting.pop()
-        yield one
-        for user in (user for name in _defined(one) for user in one.users(name)):
-            if user.path not in seen:
-                seen.add(user.path)
-                waiting.append(user)
 
 
 def nothing_is_elsewhere(module: Module, owner: ast.ClassDef | None) -> bool:
@@ -137,27 +124,11 @@ def trains_on_the_cpu(module: Module) -> bool:
     return any("backward(" in text for text in texts) and not any(map(_LEAVES.search, texts))
 
 
-def is_of_transforms(module: Module, owner: ast.ClassDef | None) -> bool:
-    """Does the file make objects of a class for `Compose([…])` only, and so for samples, before anything is moved?"""
-    made = module.index.callers(owner.name) if owner is not None else ()
-    return bool(made) and all(map(_is_composed, made))
-
-
-def _is_composed(call: ast.Call) -> bool:
-    around = takewhile(lambda node: isinstance(node, (ast.expr, ast.keyword)), ancestors(call))
-    return any(isinstance(node, ast.Call) and last_word(node.func) == "Compose" for node in around)
-
-
 def _is_a_program(module: Module) -> bool:
     """Does a file run something, and is nothing of it used by others?"""
     if not any(map(_runs_something, module.tree.body)):
         return False
-    return not any(module.world.view.users(module.path, name) for name in _defined(module))
-
-
-def _defined(module: Module) -> list[str]:
-    """The classes and functions at the top of a file, which others may import."""
-    return [s.name for s in module.tree.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))]
+    return not any(module.world.view.users(module.path, name) for name in defined(module))
 
 
 def _runs_something(statement: ast.stmt) -> bool:

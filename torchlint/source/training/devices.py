@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
+from collections.abc import Iterator
 from operator import attrgetter
 
 from torchlint.facts import fact, named, words
@@ -100,7 +101,9 @@ def _origin(origin: Value, depth: int) -> str | None:
         if node.attr in ("T", "data", "grad", "mT"):
             return device_of(origin.at(node.value, ()), depth - 1)
         if node.attr in ("weight", "bias") and kinds(origin.at(node.value, ())) == {MODULE}:
-            return MOVED if in_module_code(origin) or is_moved_object(origin.at(node.value, ()), depth) else None
+            layer = origin.at(node.value, ())
+            is_with_inputs = in_module_code(origin) and not is_made_here(layer)
+            return MOVED if is_with_inputs or is_moved_object(layer, depth) else None
         return None
     if isinstance(node, ast.arg):
         return _parameter(origin)
@@ -357,11 +360,34 @@ def _whole_stays_here(part: Value) -> bool:
 
 
 def is_made_here(layer: Value) -> bool:
-    """Is it a layer that the same function makes, on the default device?"""
+    """Is it a layer that the same function makes, on the default device, or an attribute that it sets before, itself or
+    by a method that it calls?
+    """
+    function = enclosing_function(layer.node)
+    if any(_sets(layer.module, function, part) for part in _parts(layer.node)):
+        return True
     made = [origin.node for origin in origins(layer)]
-    return bool(made) and all(
-        isinstance(node, ast.Call) and enclosing_function(node) is enclosing_function(layer.node) for node in made
-    )
+    return bool(made) and all(isinstance(node, ast.Call) and enclosing_function(node) is function for node in made)
+
+
+def _parts(node: ast.expr) -> Iterator[ast.Attribute]:
+    """`self.layers` and `self.layers["out"].forward` of the latter"""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(node, ast.Attribute):
+            yield node
+        node = node.func if isinstance(node, ast.Call) else node.value
+
+
+def _sets(module: Module, function: ast.AST | None, read: ast.Attribute) -> bool:
+    """Is an attribute set in a function before it is read there, or in a method that is called before?"""
+    for stored in module.index.stored(read.attr):
+        home = enclosing_function(stored)
+        if unparsed(stored.value) != unparsed(read.value) or home is None:
+            continue
+        places = [stored] if home is function else module.index.callers(getattr(home, "name", ""))
+        if any(enclosing_function(place) is function and place.pos < read.pos for place in places):
+            return True
+    return False
 
 
 def in_module_code(origin: Value) -> bool:

@@ -15,6 +15,7 @@ from torchlint.source.text.index import last_word
 _REDUCTIONS = words(named("reduces"))
 _IN_A_ROW = named("row")
 _OF_SIZES = named("of_sizes")
+_OF_DATA = named_of("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "LongTensor")
 # With one tensor: of several the others may have more dimensions.
 _KEEPS_SHAPE = words(named("same_shape", but="broadcasts") | named("clips") | named_of("pow"))
 
@@ -41,6 +42,25 @@ def _is_number(index: Value) -> bool:
         scope = node.at.lookup(node.id)
         return scope is not None and bool(bound := reaching(node, scope)) and all(counts(b) for b in bound)
     return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def may_be_one_number(picked: ast.Subscript, value: Value) -> bool:
+    """`betas[t]`: of a row it is one number, which mixes with every device. Not where more than one is picked for
+    certain, where there is more than a row, and where it gets dimensions, `.view(-1, 1)`.
+    """
+    parts = picked.slice.elts if isinstance(picked.slice, ast.Tuple) else [picked.slice]
+    if any(_keeps_dimensions(value.at(part, ())) for part in parts) or (rank(value) or 0) > len(parts):
+        return False
+    shaping = picked.up.up if isinstance(picked.up, ast.Attribute) and picked.up.attr in _RESHAPES else None
+    return not isinstance(shaping, ast.Call) or len(shaping.args) < 2
+
+
+def _keeps_dimensions(index: Value) -> bool:
+    """`1:`, `None`, a list, a tensor"""
+    node = index.node
+    if isinstance(node, ast.Constant):
+        return type(node.value) is not int
+    return isinstance(node, (ast.Slice, ast.List, ast.Starred)) or TENSOR in kinds(index)
 
 
 def counts(binding: ast.AST) -> bool:
@@ -78,19 +98,19 @@ def _has_one_dimension(origin: Value, depth: int) -> bool:
             if not isinstance(side, ast.Constant) and kinds(origin.at(side, ())) != {"plain"}
         ]
         return bool(sides) and all(_is_row(side, depth - 1) for side in sides)
+    if isinstance(node, (ast.List, ast.Tuple, ast.ListComp)):
+        parts = [node.elt] if isinstance(node, ast.ListComp) else node.elts
+        others = (ast.List, ast.Tuple, ast.ListComp, ast.Name, ast.Starred)
+        return bool(parts) and not origin.path and not any(isinstance(part, others) for part in parts)
     if not isinstance(node, ast.Call) or origin.path:
         return False
     names = {c.name for c in callees(origin)}
     if names and (names <= _IN_A_ROW or names <= {"numpy.arange", "numpy.linspace"}):
         return True
-    if names and names <= {"torch.from_numpy", "torch.as_tensor"} and node.args:
+    if names and names <= _OF_DATA and node.args:
         return _is_row(origin.at(node.args[0], ()), depth - 1)
     if names and names <= _OF_SIZES:
         return len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
-    if names == {"torch.tensor"} and node.args:
-        return isinstance(node.args[0], (ast.List, ast.Tuple)) and not any(
-            isinstance(e, (ast.List, ast.Tuple, ast.Name, ast.Starred)) for e in node.args[0].elts
-        )
     if last_word(node.func) in _KEEPS_SHAPE and isinstance(node.func, ast.Attribute):
         inner = (
             node.func.value if kinds(origin.at(node.func.value, ())) & {TENSOR} else node.args[0] if node.args else None
