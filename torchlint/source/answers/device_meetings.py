@@ -41,6 +41,7 @@ from torchlint.source.training.devices import (
     is_in_construction,
     is_made_here,
     is_moved_object,
+    is_set_here,
     is_the_other_branch,
 )
 from torchlint.source.training.ranks import is_reduced, may_be_one_number
@@ -425,7 +426,7 @@ def _holds_new_parameter(module: Module, node: ast.AST, is_in_construction: bool
                 continue
             seen.add(part)
             value = Value(module, part)
-            if PARAMETER in kinds(value) and (is_in_construction or is_made_here(value)):
+            if PARAMETER in kinds(value) and (is_in_construction or is_set_here(value)):
                 return True
             waiting += [o.node for o in origins(value) if o.module is module and o.node not in (None, part)]
     return False

@@ -56,12 +56,12 @@ def uses_a_device(module: Module) -> bool:
 @remembered
 def is_used_on_the_cpu(module: Module) -> bool:
     """Is it a file of definitions, and are all programs that use it, through others too, seen to stay on the CPU?"""
-    runs = False
-    for number, (one, _) in enumerate(using(module)):
-        if number == MAX_USING or _LEAVES.search(one.index.text):
-            return False
-        runs = runs or any(map(_runs_something, one.tree.body))
-    return runs
+    if _LEAVES.search(module.index.text):
+        return False
+    found = [one for one, _ in using(module)]
+    if len(found) > MAX_USING or any(_LEAVES.search(one.index.text) for one in found):
+        return False
+    return any(_runs_something(statement) for one in found for statement in one.tree.body)
 
 
 @remembered
@@ -69,12 +69,11 @@ def is_seen_to_leave_the_cpu(module: Module) -> bool:
     """Does the file name a device, or one that certainly uses it? For what nothing of its project uses, one beside it
     may.
     """
-    number = 0
-    for number, (one, is_certain) in enumerate(using(module)):
-        if number == MAX_USING or is_certain and _names_a_device(one.index.text):
-            return True
-    if number or any(map(_runs_something, module.tree.body)):
-        return False
+    if _names_a_device(module.index.text):
+        return True
+    found = using(module)
+    if len(found) > 1 or any(map(_runs_something, module.tree.body)):
+        return any(is_certain and _names_a_device(one.index.text) for one, is_certain in found)
     folder, view = PurePath(module.path).parent, module.world.view
     beside = {path for word in ("cuda", "device") for path in view.mentions(word) if PurePath(path).parent == folder}
     return any(_names_a_device(view.read(path) or "") for path in beside)

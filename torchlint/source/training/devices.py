@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator
 from operator import attrgetter
 
 from torchlint.facts import fact, named, words
@@ -17,7 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word, standing_in
-from torchlint.source.text.spelling import argument, unparsed
+from torchlint.source.text.spelling import argument, is_super, unparsed
 from torchlint.source.training.grads import CONVERTS
 from torchlint.source.training.moves import is_moved_at
 from torchlint.source.training.reckoned import looks_like_a_number
@@ -360,34 +359,43 @@ def _whole_stays_here(part: Value) -> bool:
 
 
 def is_made_here(layer: Value) -> bool:
-    """Is it a layer that the same function makes, on the default device, or an attribute that it sets before, itself or
-    by a method that it calls?
-    """
-    function = enclosing_function(layer.node)
-    if any(_sets(layer.module, function, part) for part in _parts(layer.node)):
+    """Is it a layer that the same function makes, on the default device?"""
+    if is_set_here(layer):
         return True
     made = [origin.node for origin in origins(layer)]
-    return bool(made) and all(isinstance(node, ast.Call) and enclosing_function(node) is function for node in made)
+    return bool(made) and all(
+        isinstance(node, ast.Call) and enclosing_function(node) is enclosing_function(layer.node) for node in made
+    )
 
 
-def _parts(node: ast.expr) -> Iterator[ast.Attribute]:
-    """`self.layers` and `self.layers["out"].forward` of the latter"""
+def is_set_here(part: Value) -> bool:
+    """Does a function set an attribute, or what it is taken from, before it reads it: itself, or by a method that it
+    calls? `self.layers["out"].forward` is taken from `self.layers`.
+    """
+    node = part.node
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        if isinstance(node, ast.Attribute):
-            yield node
+        if isinstance(node, ast.Attribute) and _is_set_before(part.module, node):
+            return True
         node = node.func if isinstance(node, ast.Call) else node.value
+    return False
 
 
-def _sets(module: Module, function: ast.AST | None, read: ast.Attribute) -> bool:
-    """Is an attribute set in a function before it is read there, or in a method that is called before?"""
+def _is_set_before(module: Module, read: ast.Attribute) -> bool:
+    function, whole = enclosing_function(read), unparsed(read.value)
     for stored in module.index.stored(read.attr):
         home = enclosing_function(stored)
-        if unparsed(stored.value) != unparsed(read.value) or home is None:
+        if home is None or unparsed(stored.value) != whole:
             continue
-        places = [stored] if home is function else module.index.callers(getattr(home, "name", ""))
+        places = [stored] if home is function else _calls_on(module, whole, getattr(home, "name", ""))
         if any(enclosing_function(place) is function and place.pos < read.pos for place in places):
             return True
     return False
+
+
+def _calls_on(module: Module, whole: str, method: str) -> list[ast.Call]:
+    """`self.method(…)`, `super().method(…)`"""
+    calls = [call for call in module.index.callers(method) if isinstance(call.func, ast.Attribute)]
+    return [call for call in calls if unparsed(call.func.value) == whole or is_super(call.func.value)]
 
 
 def in_module_code(origin: Value) -> bool:

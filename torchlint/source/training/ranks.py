@@ -56,11 +56,13 @@ def may_be_one_number(picked: ast.Subscript, value: Value) -> bool:
 
 
 def _keeps_dimensions(index: Value) -> bool:
-    """`1:`, `None`, a list, a tensor"""
+    """`1:`, `None`, a list, a tensor that is not one number itself, as `x.argmax()` is"""
     node = index.node
     if isinstance(node, ast.Constant):
         return type(node.value) is not int
-    return isinstance(node, (ast.Slice, ast.List, ast.Starred)) or TENSOR in kinds(index)
+    if TENSOR in kinds(index):
+        return not any(isinstance(origin.node, ast.Call) and is_reduced(origin.node) for origin in origins(index))
+    return isinstance(node, (ast.Slice, ast.List, ast.Starred))
 
 
 def counts(binding: ast.AST) -> bool:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import ast
 from pathlib import PurePath
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 
 MAX_USING = 20  # files that use a file, looked through
 
 
+@remembered
 def using(module: Module) -> list[tuple[Module, bool]]:
-    """A file and those that may use what it defines, and whether they are seen to; one more than `MAX_USING` where
-    there are more.
+    """A file and those that may use what it defines, and whether they are seen to; more than `MAX_USING`, but not all,
+    where there are more.
     """
     found, certain, waiting = {module.path: module}, {module.path}, [module]
     while waiting and len(found) <= MAX_USING:
         one = waiting.pop()
         for user in (user for name in defined(one) for user in one.users(name)):
             reached = may_reach(user, one)
-            if user.path not in found and reached is not False or reached is True and user.path not in certain:
+            is_certain = reached is True and one.path in certain
+            if reached is not False and user.path not in found or is_certain and user.path not in certain:
                 found[user.path] = user
                 waiting.append(user)
-            if reached is True and one.path in certain:
+            if is_certain:
                 certain.add(user.path)
     return [(one, one.path in certain) for one in found.values()]
 
