@@ -10,6 +10,7 @@ from torch import nn
 from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
+from torchlint.shapes.tensors.wild import Known, known_of, unknown
 
 
 class Process(StandIn):
@@ -69,11 +70,32 @@ class Parallel(nn.Module):
         self.moves = moves
 
     def forward(self, *args, **kwargs):
-        first = next(weights_of(self.module), None) if self.moves else None
-        if first is not None and first.is_cuda:
-            args = [a.to(first.device) if isinstance(a, torch.Tensor) else a for a in args]
-            kwargs = {n: a.to(first.device) if isinstance(a, torch.Tensor) else a for n, a in kwargs.items()}
+        args, kwargs = self.moved(args, kwargs)
         return self.module(*args, **kwargs)
+
+    def moved(self, args, kwargs):
+        """What the model inside is given."""
+        first = next(weights_of(self.module), None) if self.moves else None
+        if first is None or not first.is_cuda:
+            return list(args), kwargs
+        return _put(list(args), first.device), _put(kwargs, first.device)
+
+
+def _put(value: Any, device: torch.device) -> Any:
+    """A value whose tensors are on a device, those in lists, tuples and dicts as well."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    known = known_of(value)
+    if known is not None:
+        values = {options: _put(one, device) for options, one in known.values.items()}
+        return unknown(value.reason, Known(known.choices, values, known.free))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_put(part, device) for part in value])
+    if type(value) in (list, tuple):
+        return type(value)([_put(part, device) for part in value])
+    if type(value) is dict:
+        return {key: _put(part, device) for key, part in value.items()}
+    return value
 
 
 def _parallel(machine, module, device_ids=None, *args, **kwargs):

@@ -129,6 +129,8 @@ class Fitting:
         both = free_sizes(given)
         free = both[0]
         pairs = [pair_of(one) for one in refused]
+        if None in pairs and any(one.failure is not None and holds_layers(one.failure.function) for one in refused):
+            return False  # some layer in it may take what none of the sizes below is
         if not free:  # where it is said otherwise, it may depend on a number that nobody knows
             is_of_layer = all(one.failure is not None and isinstance(one.failure.function, SIDED) for one in refused)
             is_side = is_of_layer and pairs[0] is not None and pairs[0] == pairs[1]  # what comes out may have any size
@@ -157,6 +159,11 @@ class Fitting:
             except UnknownUsed:
                 return False
         return True
+
+
+def holds_layers(function: Any) -> bool:
+    """Whether a function is a layer that is made of others, as a whole network of a library is."""
+    return isinstance(function, nn.Module) and next(function.children(), None) is not None
 
 
 def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:

@@ -21,6 +21,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
+from torchlint.shapes.libraries.processes import Parallel
 from torchlint.shapes.machine import any_numbers
 from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, examples_in
 from torchlint.shapes.tensors import as_many, device_tags, wild
@@ -325,6 +326,8 @@ class Worlds(Fitting):
             for part in module:
                 value = self.call_module(part, [value], {})
             return value
+        if type(module) is Parallel:
+            return self.call_module(module.module, *module.moved(args, kwargs))
         if any(self.is_own(part) or isinstance(part, (guards.Placeholder, FreeLayer)) for part in modules_of(module)):
             return None
         if wild.choices_in([args, kwargs])[1] is not None:

@@ -522,6 +522,7 @@ class Attempt:
         machine.taken_apart.clear()
         machine.vain_parts = 0
         machine.place = machine.last_place = None
+        reported = len(machine.reported)
         try:
             work.spend(RUN_STEPS)
             if machine.left <= 0:
@@ -538,6 +539,7 @@ class Attempt:
         finally:
             machine.choices = {}
             machine.left -= machine.budget.used + RUN_STEPS
+            del machine.reported[reported:]  # what it swallowed may be refused of what was guessed alone
         if type(made) is Unknown:
             stopped = "python" if made.reason.startswith("NoneType.") else None  # what is guessed to be None may not be
             return RunResult(machine.budget.used, stopped, None, made.reason, detail=made)
@@ -561,21 +563,10 @@ class Attempt:
         doubtful = doubtful or self.several or machine.vain_parts > 0 or not are_independent(machine.asked)
         doubtful = doubtful or _holds_nothing(args)
         parts = modules_of(failure.function) if isinstance(failure.function, nn.Module) else ()
-        further = next(
-            (i for i, part in enumerate(parts) if part is layer), 0
-        )  # a container calls its layers without a step of ours
-        return RunResult(
-            machine.budget.used + further,
-            "torch",
-            failure.place,
-            text,
-            function,
-            args,
-            kwargs,
-            failure,
-            doubtful,
-            visit,
-        )
+        # A container calls its layers without a step of ours.
+        further = next((i for i, part in enumerate(parts) if part is layer), 0)
+        used = machine.budget.used + further
+        return RunResult(used, "torch", failure.place, text, function, args, kwargs, failure, doubtful, visit)
 
 
 def _holds_nothing(given: tuple) -> bool:

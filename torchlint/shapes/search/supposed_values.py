@@ -22,14 +22,12 @@ def with_supposed_values(
     run: Run, parameters: Sequence[OpenParameter], solution: Solution, instance: nn.Module, machine: Any
 ) -> Solution:
     """The same forward with an example of each value that is unknown, if it comes to its end with it."""
-    kept = list(machine.reported)
     with undone(instance), examples.supposed() as asked:
         again = run(solution.assumed)
         if _is_known(again) or not asked.given:
             found = solution._replace(last=again, certain=None)
         else:
             found = find(run, [p for p in parameters if not p.has_default], _RUNS)
-    machine.reported[:] = kept  # what was refused is an example's fault
     return found if _is_known(found.last) else solution
 
 
