@@ -16,9 +16,12 @@ from torchlint.shapes.machine.reach import LostResult
 
 def faults_of_steps(machine: Machine, path: str) -> Iterator[Fault]:
     """A fault for each layer of which nothing comes out of the forward it runs in, though an optimizer has it."""
-    for lost, stepped in machine.reach.found():
+    found = list(machine.reach.found())
+    for lost, stepped in found:
         name = _name(lost)
         made = machine.made_at.get(id(lost.layer), (None, None))[1]
+        if _is_last_of_several(machine, lost, made, [other.layer for other, _ in found]):
+            continue
         model = machine.made_at.get(id(lost.model), (None, None))[1]
         places = [
             (made, f"{name} is made here"),
@@ -60,6 +63,16 @@ def faults_of_optimizers(machine: Machine, path: str) -> Iterator[Fault]:
             f"give the optimizer `{name}.parameters()`",
             tuple(_notes(places, idle.stepped)),
         )
+
+
+def _is_last_of_several(machine: Machine, lost: LostResult, made: Place | None, all_lost: list[nn.Module]) -> bool:
+    """Whether a line has made several layers, and all learn but the last, which hands something on to nobody: authors
+    build all blocks alike.
+    """
+    parts = [part for _, part in named_modules_of(lost.model)]
+    alike = [part for part in parts if machine.made_at.get(id(part), (None, None))[1] == made is not None]
+    without = [part for part in alike if any(part is other for other in all_lost)]
+    return len(alike) > len(without) == 1 and alike[-1] is lost.layer
 
 
 def _variable(machine: Machine, module: nn.Module) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -111,6 +111,16 @@ OF_ARRAYS = frozenset(
 )
 
 
+class FloatOfArray(NamedTuple):
+    """A float that NumPy computed from an array, as `x.mean()` is: it has a dtype, which may count beside an array."""
+
+    dtype: torch.dtype
+
+    def is_kept_by(self, dtype: torch.dtype) -> bool:
+        """Whether an array of a dtype stays one beside it, in each NumPy."""
+        return dtype in (self.dtype, torch.float64)
+
+
 class Array:
     """An ndarray: dtype and shape, no values; `backwards` if it is another one seen from its end, `x[::-1]`."""
 
@@ -192,9 +202,11 @@ class Array:
         return Array(tensor.repeat_interleave(repeats, axis or 0))
 
     def _reduce(self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **options) -> Any:
-        if axis is None and not keepdims:
-            return Unknown("a number computed from an array")
         kind = self.tensor.dtype
+        if axis is None and not keepdims:
+            made, found = Unknown("a number computed from an array"), dtype_of(dtype) if dtype is not None else kind
+            made.known = FloatOfArray(found) if found is not None and found.is_floating_point else None
+            return made
         result = self.tensor.to(torch.float32).sum(
             dim=axis if axis is not None else tuple(range(self.ndim)), keepdim=keepdims
         )
@@ -212,7 +224,7 @@ class Array:
         return Unknown("an average and the sum of its weights") if returned else self.mean(axis)
 
     def argmax(self, axis: Any = None, **options) -> Any:
-        return self._reduce(axis) if axis is None else Array(self.tensor.float().sum(dim=axis).to(torch.int64))
+        return Array(self.tensor.to(torch.int64))._reduce(axis)
 
     argmin = argmax
 

@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.tensors import open_lengths, ranges
-from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.arrays import Array, FloatOfArray
 from torchlint.shapes.tensors.device_tags import device_of
 
 MOST = 64  # worlds in which one operation happens
@@ -249,7 +249,11 @@ def any_number(value: Any, beside: Any) -> int | float | None:
     """A number in place of one that nobody knows, beside a tensor or an array: what is made of the two has the same
     shape and dtype. None where the kind of the number counts and is not known, and for anything else.
     """
-    if type(value) is not Unknown or not isinstance(beside, (torch.Tensor, Array)) or not is_number(value):
+    if type(value) is not Unknown or not isinstance(beside, (torch.Tensor, Array)):
+        return None
+    if type(value.known) is FloatOfArray:
+        return 0.5 if isinstance(beside, Array) and value.known.is_kept_by(beside.tensor.dtype) else None
+    if not is_number(value):
         return None
     kind = _KINDS_OF_NUMBERS.get(value.known)
     is_float = isinstance(beside, torch.Tensor) and (beside.is_floating_point() or beside.is_complex())
@@ -297,8 +301,11 @@ _ON_NUMBERS = _DIVISIONS | {operator.add, operator.sub, operator.mul, operator.f
 _ON_NUMBERS |= {operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod}
 
 
-def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | None:
+def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | FloatOfArray | None:
     """What kind of number Python's operator makes of two numbers of which one at least is unknown."""
+    kinds = {v.known if type(v) is Unknown else None for v in values if type(v) not in NUMBERS}
+    if len(kinds) == 1 and type(kind := kinds.pop()) is FloatOfArray:
+        return kind if apply in _ON_NUMBERS else None
     if not all(is_number(v) or type(v) in NUMBERS for v in values):
         return None
     apply = getattr(operator, apply.__name__, apply)  # `sum` adds up by a function of its own
