@@ -134,11 +134,11 @@ def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:
     if key in world.memo:
         return world.memo[key]
     if key in world.gathered:
-        search, found = world.gathered[key]
-        world.ends_at_itself(search)
+        number, found = world.gathered[key]
+        world.ends_at_itself(number)
         return found
-    before, found = world.cuts, {}
-    world.gathered[key] = world.open, found
+    search, found = flow.Search(world), {}
+    world.gathered[key] = search.number, found
     for node in sorted(user.index.callers(name), key=lambda call: isinstance(call.func, ast.Attribute)):
         call = Value(user, node)
         for target in {
@@ -147,6 +147,5 @@ def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:
         }:
             found.setdefault(target, []).append(call)
     del world.gathered[key]
-    if world.cuts == before:
-        world.memo[key] = found
+    search.keep(key, found)
     return found

@@ -20,13 +20,13 @@ from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
-from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
+from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import, unparsed
 
 if TYPE_CHECKING:
     from torchlint.source.flow.asked_identity import Thing
 
 MAX_FRAMES = 6
-MAX_ENTRIES = 40  # of a table of optimizers, each of which is named for each call
+MAX_ENTRIES = 40  # of a table of optimizers or layers, each of which is named for each call
 _JOINS = named("joins")
 _CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
 
@@ -380,7 +380,9 @@ class CallTracer:
         for step in (VALUE, EACH):
             each = self.trace_with(flow.SAME_OBJECT, item.at(item.node.value, (step,)), depth + 1)
             made = [one for one in each if isinstance(one.node, ast.Call) and not one.path]
-            if made and len(made) == len(each) and len({ast.unparse(one.node.func) for one in made}) == 1:
+            if len(made) != len(each) or len(made) > MAX_ENTRIES:
+                continue
+            if len({unparsed(one.node.func) for one in made}) == 1:
                 return made
         return []
 

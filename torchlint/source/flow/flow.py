@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
+from typing import Any
 
 from torchlint.facts import named, words
 from torchlint.source.flow.branches import live, may_run
@@ -129,7 +130,7 @@ def _leave(world: World, key: tuple, found: list, before: int) -> list:
     return found
 
 
-class _Search:
+class Search:
     """One that is open: when it ends, it knows whether what it found depends on who asks."""
 
     __slots__ = ("world", "before", "number")
@@ -139,15 +140,17 @@ class _Search:
         self.before = world.cuts, world.circles, world.outermost
         self.number = world.open = world.outermost = world.open + 1
 
-    def keep(self, key: tuple, value: Value, found: list, depth: int) -> None:
-        """End it, and remember what it found: what ended at itself is whole, for its other parts say the rest."""
+    def keep(self, key: tuple, found: Any, value: Value | None = None, depth: int = 0) -> None:
+        """End it, and remember what it found: what ended at itself is whole, for its other parts say the rest. What
+        came to a bound is remembered for places as deep, if it is about a value.
+        """
         world, (cuts, circles, outermost) = self.world, self.before
         world.open -= 1
         is_own, world.outermost = world.outermost == self.number, min(world.outermost, outermost)
         if is_own and world.cuts - cuts == world.circles - circles:
             world.cuts, world.circles = cuts, circles
             world.memo[key] = found
-        elif is_own and world.steps <= world.most_steps:
+        elif value is not None and is_own and world.steps <= world.most_steps:
             world.short[key] = _place(world, depth), found
         else:
             return
@@ -195,7 +198,7 @@ class _Tracer(CallTracer):
         if meant in self.active:  # a loop that carries a value round: the other origins say what it is
             world.ends_at_itself(self.active[meant])
             return []
-        search = _Search(world)
+        search = Search(world)
         self.active[meant] = search.number
         world.depth += 1
         found = self._name(value, depth + 1) if type(value.node) is ast.Name else [*self._expression(value, depth + 1)]
@@ -203,7 +206,7 @@ class _Tracer(CallTracer):
             found = list({origin.key: origin for origin in found}.values())
         world.depth -= 1
         del self.active[meant]
-        search.keep(key, value, found, depth)
+        search.keep(key, found, value, depth)
         return found
 
     def called(self, call: Value, depth: int) -> list[Callee]:
@@ -218,12 +221,12 @@ class _Tracer(CallTracer):
             return []
         if key in world.short and (known := _cut_short(world, key, depth)) is not None:
             return known
-        search = _Search(world)
+        search = Search(world)
         world.pending[key] = search.number
         every = self.callees(call, depth)
         found = list({(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in every}.values())
         del world.pending[key]
-        search.keep(key, call, found, depth)
+        search.keep(key, found, call, depth)
         return found
 
     def _expression(self, value: Value, depth: int) -> Iterator[Value]:
@@ -518,7 +521,7 @@ class _Tracer(CallTracer):
         if meant in self.active:
             world.ends_at_itself(self.active[meant])
             return []
-        search = _Search(world)
+        search = Search(world)
         self.active[meant] = search.number
         found: list[Value] = []
         for entry in entries:
@@ -539,7 +542,7 @@ class _Tracer(CallTracer):
             else:
                 found += self.trace(Value(entry.module, entry.value, frame, value.path), depth)
         del self.active[meant]
-        search.keep(key, value, found, depth)
+        search.keep(key, found, value, depth)
         return found
 
     def _as_module(self, value: Value) -> Module | None:

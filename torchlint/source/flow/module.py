@@ -39,7 +39,7 @@ class World:
         self.modules: dict[str, Module | None] = {}
         self.memo: dict[Any, Any] = {}
         self.pending: dict[Any, int] = {}  # what is being found out, and how many searches were open then
-        self.gathered: dict[Any, tuple[int, dict]] = {}  # calls so far, and the search that asked for them
+        self.gathered: dict[Any, tuple[int, dict]] = {}  # calls so far, and the search for them
         self.kept: list[Any] = []
         self.classes: list[Any] = []  # what is known of each; it is itself the first of those it inherits from
         self.cuts = 0  # how often a search ended at a bound or at itself
