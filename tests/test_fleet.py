@@ -161,6 +161,31 @@ def test_names_from_archives_stay_in_their_place(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("out.py"))
 
 
+@pytest.mark.parametrize("kind, size, said", [
+    (tarfile.XHDTYPE, 1 << 30, "a header of 1,073,741,824 bytes"), (tarfile.GNUTYPE_LONGNAME, 1 << 30, "a header of"),
+    (tarfile.GNUTYPE_SPARSE, 0, "a file with holes"),
+])  # fmt: skip
+def test_what_an_archive_says_of_its_members_is_not_read_without_a_limit(
+    tmp_path: Path, kind: bytes, size: int, said: str
+) -> None:
+    header = tarfile.TarInfo("a.py")
+    header.type, header.size = kind, size
+    (tmp_path / "evil.tar").write_bytes(header.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
+    repository(tmp_path / "one", a=BAD)
+    done = fleet(tmp_path, "evil.tar", "one")
+    assert said in done.stderr and found(tmp_path, "one") == [("a.py", 5, "TL105")]
+
+
+def test_an_archive_of_nothing_but_headers_is_said_and_the_others_go_on(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("a.py")
+    header.type, header.size = tarfile.XHDTYPE, 16
+    one = header.tobuf(tarfile.GNU_FORMAT) + b"16 comment=aaaa\n".ljust(512, b"\0")
+    (tmp_path / "evil.tar").write_bytes(one * 5000 + bytes(10_240))
+    repository(tmp_path / "one", a=BAD)
+    done = fleet(tmp_path, "evil.tar", "one")
+    assert "evil.tar" in done.stderr and found(tmp_path, "one") == [("a.py", 5, "TL105")]
+
+
 def test_no_setting_of_a_git_directory_runs(tmp_path: Path) -> None:
     work, ran = repository(tmp_path / "work", a=BAD), tmp_path / "ran"
     (work / ".gitattributes").write_text("*.py filter=evil\n")

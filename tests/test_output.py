@@ -51,6 +51,31 @@ def hostile(tree) -> Path:
     return tree(dict.fromkeys(NAMES, TEXT))
 
 
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("style", ["text", "html", "json"])
+def test_names_of_layers_are_harmless_wherever_shapes_are_shown(run, tree, style):
+    tree({"net.py": """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleDict({"\\x1b]0;owned\\x07<b>": nn.Linear(3, 4)})
+
+    def forward(self, x, **options):
+        for name in self.parts:
+            x = self.parts[name](x)
+        return x
+
+
+Net()(torch.zeros(2, 3))
+"""})  # fmt: skip
+    _, out, _ = run("shapes", "net.py", "--output-format", style)
+    assert "owned" in out and is_harmless(out)
+    assert style != "html" or "<b>:" not in out
+
+
 @pytest.mark.usefixtures("alone", "hostile")
 @pytest.mark.parametrize("style", [style for style in FORMATS if style != "github"])
 def test_names_and_quoted_text_are_harmless_in_every_format(run, style):

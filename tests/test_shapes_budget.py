@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 from torchlint.project import Project
 from torchlint.shapes.core.budget import Work, weight
 from torchlint.shapes.core.room import with_room
+from torchlint.shapes.libraries.regexes import _ways
 from torchlint.shapes.search.attempts import OpenParameter, RunResult, Trials
 from torchlint.shapes.search.check import dry_run
 from torchlint.shapes.search.constructors import solve_constructor
@@ -21,6 +22,7 @@ from torchlint.shapes.search.sizes import solve_forward
 from torchlint.shapes.tensors import device_tags as devices
 from torchlint.shapes.tensors.dispatch import dry_tensors
 from torchlint.shapes.tensors.process_settings import SETTINGS
+from torchlint.shapes.tensors.wild import choices_in
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHANGERS = sorted((FIXTURES / "hostile" / "settings").glob("*.py"))
@@ -229,3 +231,22 @@ def test_calls_within_calls_take_no_memory_anew():
         return max(many(depth) for depth in range(200))
 
     assert with_room(at_all_depths) < 100
+
+
+def test_a_pattern_prints_nothing_whatever_its_flags_are(capfd):
+    ran("import re\nfor flags in (128, re.I | 128): re.compile('a|[b]', flags)\n")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_pattern_repeats_without_a_letter_is_repeated_all_the_same():
+    assert _ways("(?:a{3}){4}", 0) == _ways("a", 0) == (1, 0)
+    assert _ways("(?=a)(?:(?=a)){2}", 0) == (2, 0)
+    assert _ways("(?:(?:(?=a)){60000}){60000}", 0) is None
+
+
+def test_choices_are_looked_for_once_in_what_is_held_twice():
+    doubled = []
+    for _ in range(60):
+        doubled = [doubled, doubled]
+    doubled[0].append(doubled)
+    assert choices_in(doubled) == ([], None)

@@ -141,6 +141,7 @@ def test_a_file_behind_a_link_is_not_read(tmp_path):
         ("---\na: {b: 1, c: [2, 3]}\nd: [[1, 2], [3]]\n", [{"b": 1, "c": [2, 3]}, [[1, 2], [3]]]),
         ("a: path/to/file.txt # where\nb:\nc: 'a # b'\n", ["path/to/file.txt", None, "a # b"]),
         ('a:\n  b:\n    c: "x"\n\n# end\nd: 0\n', [{"b": {"c": "x"}}, 0]),
+        ("a: {b c  : 1}\nd:\n  e-f . :  2\n", [{"b c": 1}, {"e-f .": 2}]),
     ],
 )
 def test_plain_yaml_is_read(text, value):

@@ -104,7 +104,9 @@ def members_of(source: Source) -> Iterator[Iterator[Member]]:
     try:
         with tempfile.TemporaryDirectory(prefix="torchlint-fleet-") as scratch:
             yield _members(source, Path(scratch))
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, tarfile.TarError, subprocess.SubprocessError) as error:
+    except (
+        OSError, EOFError, ValueError, RecursionError, zipfile.BadZipFile, tarfile.TarError, subprocess.SubprocessError
+    ) as error:  # fmt: skip
         raise NotBrought(f"{source.place}: {getattr(error, 'strerror', None) or error}") from None
     except (RefusedArchive, GitError, NoPackage) as error:
         raise NotBrought(f"{source.place}: {error}") from None

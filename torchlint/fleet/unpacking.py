@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from torchlint.project import folders_below
 from torchlint.reading import read_start, too_large
@@ -19,8 +20,16 @@ SUFFIXES = (".py", ".ipynb", ".pyi", ".toml", ".gitignore")  # what is linted, a
 LARGEST_FILE = 4 << 20
 LARGEST_SOURCE = 256 << 20
 LARGEST_ARCHIVE = 8 << 30
+LARGEST_HEADER = 1 << 20
 MOST_FILES = 20_000
 MOST_MEMBERS = 500_000
+_TAR_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
 
 # A file's name in its archive, its size if it is known, and how to read at most so many bytes of it.
 Member = tuple[str, int, Callable[[int], bytes]]
@@ -103,9 +112,24 @@ def zip_members(path: Path) -> Iterator[Member]:
                 yield info.filename, info.file_size, partial(_read, archive, info)
 
 
+class _PlainMember(tarfile.TarInfo):
+    """A member without what is read whole before it is one, whatever size that has: long names and maps of holes."""
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: str, errors: str) -> _PlainMember:
+        made = super().frombuf(buf, encoding, errors)
+        is_header = made.type in _TAR_HEADERS and made.size > LARGEST_HEADER
+        if is_header or made.type == tarfile.GNUTYPE_SPARSE:
+            raise RefusedArchive(f"a header of {made.size:,} bytes" if is_header else "a file with holes")
+        return made
+
+    def _proc_gnusparse_10(self, *_: Any) -> None:
+        raise RefusedArchive("a file with holes")
+
+
 def tar_members(path: Path) -> Iterator[Member]:
     """The regular files of a tar archive, compressed or not. They are read as they come: it is never sought in."""
-    with tarfile.open(path, "r|*") as archive:
+    with tarfile.open(path, "r|*", tarinfo=_PlainMember) as archive:
         size = 0
         for number, info in enumerate(archive):
             size += info.size  # what is not wanted is decompressed, too

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 
-from torchlint.printable import printable
 from torchlint.reading import read
 from torchlint.shapes.core.table import Cost, LayerCall, Step, Table
 from torchlint.traces import picture, report, words
@@ -45,7 +43,7 @@ def render(stories: list[Story], title: str = "", first: str = "") -> str:
 
 def _index(path: str, named: bool, sections: list[tuple[str, Story]]) -> str:
     links = (
-        f'<a href="#{name}"{_bad(story.reason)}>{escape(story.table.name)}</a>'
+        f'<a href="#{name}"{_bad(story.reason)}>{plain(story.table.name)}</a>'
         for name, story in sections
         if story.path == path
     )
@@ -70,10 +68,10 @@ def _bad(reason: str) -> str:
 
 def _forward(story: Story, name: str, of_many: bool) -> Iterator[str]:
     table = story.table
-    yield f'<section id="{name}"><h2>{escape(table.name)}</h2>'
+    yield f'<section id="{name}"><h2>{plain(table.name)}</h2>'
     line = f", line {table.span.line}" if table.span else ""
     line += f" of {plain(story.path)}" if of_many else ""
-    result = f", gives {escape(table.result)}" if table.result and not table.error else ""
+    result = f", gives {plain(table.result)}" if table.result and not table.error else ""
     yield f'<p class="soft">{words.count(table.parameters)} parameters{line}{result}</p>'
     for given, value in table.inputs.items():
         why = (
@@ -81,7 +79,7 @@ def _forward(story: Story, name: str, of_many: bool) -> Iterator[str]:
             if given in table.assumed
             else ""
         )
-        yield f"<p><code>{escape(given)}: {plain(value)}</code>{why}</p>"
+        yield f"<p><code>{plain(given)}: {plain(value)}</code>{why}</p>"
     if table.arguments:
         made = ", ".join(f"{argument} = {value}" for argument, value in table.arguments.items())
         yield f'<p class="why">made with {plain(made)}</p>'
@@ -132,10 +130,10 @@ def _source(story: Story, name: str) -> str:
             gives = f"✗ {words.shapes(met, 2)}"
         else:
             gives = f"→ {words.shapes(given[-1], 2)}" if given else ""
-        tip = escape("\n".join(f"{words.title(s)} → {words.shapes(s.outputs)}" for s in steps[:20]), quote=True)
+        tip = "\n".join(plain(f"{words.title(s)} → {words.shapes(s.outputs)}") for s in steps[:20])
         rows.append(
             f'<tr class="{"bad " if failed else ""}{name}-line-{number}" title="{tip}"><td class="number">{number}</td>'
-            f'<td>{lines[number - 1]}</td><td class="margin">{escape(gives)}</td></tr>'
+            f'<td>{lines[number - 1]}</td><td class="margin">{plain(gives)}</td></tr>'
         )
     return f'<div class="source"><table>{"".join(rows)}</table></div>' if rows else ""
 
@@ -153,10 +151,10 @@ def _steps(table: Table) -> str:
     for step, cost in zip(table.steps, costs):
         line = str(step.span.line) if step.span else ""
         parameters = words.count(step.parameters) if step.parameters else ""
-        out = words.shapes(step.outputs) if not step.error else "✗ " + printable(" ".join(step.error.split()))
+        out = words.shapes(step.outputs) if not step.error else "✗ " + " ".join(step.error.split())
         cells = [words.title(step), words.shapes(step.inputs), out, words.dtypes(step)]
         rows.append(
-            f'<tr{_bad(step.error)}><td class="right">{line}</td>{"".join(f"<td>{escape(c)}</td>" for c in cells)}'
+            f'<tr{_bad(step.error)}><td class="right">{line}</td>{"".join(f"<td>{plain(c)}</td>" for c in cells)}'
             f'<td class="right">{parameters}</td>{_cost(cost)}</tr>'
         )
     named = ("line", "operation or layer", "in", "out", "dtype", "parameters", *(_COSTS if table.report else ()))

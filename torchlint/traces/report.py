@@ -146,7 +146,7 @@ def _line(group: list[tuple[Step, int, int, int]], depth: int) -> Line:
     step, *_ = group[-1]
     is_one = len(group) == 1
     name = step.module if is_one and step.layer else _key(step, depth) if not is_one else ""
-    label = words.title(step).removeprefix(f"{step.module}: ") if is_one else ""
+    label = words.title(step).removeprefix(f"{printable(step.module)}: ") if is_one else ""
     out = ", ".join(shape_text(value.shape) for value in step.outputs[:2])
     parameters, multiply_adds, kept = (sum(numbers) for numbers in list(zip(*group))[1:])
     return Line(name, label, out, parameters, multiply_adds, kept)

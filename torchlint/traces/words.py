@@ -44,7 +44,7 @@ def dtypes(step: Step) -> str:
 def title(step: Step) -> str:
     """`c1: Conv2d(…)` for a layer, `flatten(1)` for an operation."""
     label = printable(_LONG_WORDS.sub("", step.label))
-    return f"{step.module}: {label}" if step.layer and step.module else label
+    return f"{printable(step.module)}: {label}" if step.layer and step.module else label
 
 
 def count(number: int) -> str:

@@ -170,9 +170,12 @@ def _loosen_object(value: Any, frame: Frame, effects: list[_Effects], refused: f
         _loosen(held.get(name), refused)
 
 
-def _loosen(container: Any, refused: frozenset[int], depth: int = _DEPTH) -> None:
-    if isinstance(container, CONTAINERS) and depth and id(container) not in refused:
-        for part in list(container.values() if isinstance(container, dict) else container):
-            _loosen(part, refused, depth - 1)
-        if not is_open(container):
-            loosen(container)
+def _loosen(container: Any, refused: frozenset[int]) -> None:
+    found, seen = [(container, _DEPTH)], set()
+    for one, depth in found:
+        if isinstance(one, CONTAINERS) and depth and id(one) not in refused and id(one) not in seen:
+            seen.add(id(one))  # the same may be held in many places, and by itself
+            parts = list(one.values() if isinstance(one, dict) else one)
+            found += [(part, depth - 1) for part in parts if isinstance(part, CONTAINERS)]
+            if not is_open(one):
+                loosen(one)

@@ -123,6 +123,7 @@ def _mapping(keys: list, parts: list[Fit], rest: str | None, scope: CompiledScop
         if any(type(k) is Unknown or k not in value for k in wanted):
             return False
         if target:
+            frame.machine.budget.length(len(value) * (1 + len(wanted)))
             target(frame, {k: v for k, v in value.items() if k not in wanted})
         return _all(part(frame, value[k]) for part, k in zip(parts, wanted))
 

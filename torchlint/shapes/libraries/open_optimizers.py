@@ -21,6 +21,7 @@ def make(machine, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
         return Unknown(unknown.reason)
     if not given and machine.incomplete:  # a module whose parameters have sizes that nobody knows
         known = [nn.Parameter(torch.empty(1))]
+    machine.budget.spend(sum(type(one) is dict for one in known) ** 2 >> 3)  # each group is compared with all others
     args, kwargs = ([known, *args[1:]], kwargs) if args else ([], {**kwargs, "params": known})
     return machine.foreign(kind, tuple(args), kwargs)
 
@@ -39,6 +40,7 @@ def add_group(machine, method, group=None, *args, **kwargs):
     known, unknown = _known_part(machine, [group])
     if unknown is not None and not known:
         return Unknown(unknown.reason)
+    machine.budget.spend(len(method.__self__.param_groups) >> 2)
     return machine.foreign(method, (*known, *args), kwargs)
 
 

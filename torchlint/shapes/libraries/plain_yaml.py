@@ -18,7 +18,7 @@ _FLOW = 4000  # characters of a list or mapping in one line
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})$")
 _FLOAT = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{0,18}(?:[eE][-+][0-9]{1,3})?$")
 _WORD = re.compile(r"(?:[A-Za-z_/]|\.\.?/)[^:#{}\[\],&*!|>%@`\"'\n]*$")
-_KEY = re.compile(r"(?:([A-Za-z_][\w .-]*)|(-?[0-9]{1,9})|'([^'\\\n]*)'|\"([^\"\\\n]*)\")\s*:(?:\s+|$)")
+_KEY = re.compile(r"(?:([A-Za-z_](?:[\w .-]*[\w.-])?)|(-?[0-9]{1,9})|'([^'\\\n]*)'|\"([^\"\\\n]*)\")\s*:(?:\s+|$)")
 _QUOTED = re.compile(r"'([^'\\\n]*)'|\"([^\"\\\n]*)\"")
 _WORDS = {
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),

@@ -15,6 +15,8 @@ _parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 1
 _WAYS = 200_000  # in which a pattern may be laid on a text
 _LONGEST = 2_000  # characters of a pattern or a text
 _PER_STEP = 200  # ways that are tried for a step
+_PARTS_PER_STEP = 2_000  # ways times the characters of the pattern, all of which each way may come to
+_PLAIN = re.I | re.M | re.S | re.X | re.A | re.U  # others print, or ask for the locale of whoever lints
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _METHODS = ("search", "match", "fullmatch", "findall", "split")
 
@@ -35,7 +37,7 @@ class CompiledPattern(StandIn):
         tries = ways[0] * (len(text) + 1) ** (ways[1] + 1)
         if tries > _WAYS:
             raise UnknownUsed("what a pattern finds")
-        machines[-1].budget.spend(1 + tries // _PER_STEP)
+        machines[-1].budget.spend(1 + tries // _PER_STEP + tries * len(self.pattern) // _PARTS_PER_STEP)
         return self._compiled
 
     def sub(self, new: Any, text: Any, count: int = 0) -> Any:
@@ -77,6 +79,8 @@ def _ways(pattern: str, flags: int) -> tuple[int, int] | None:
             )
             if choice and inside or word == "GROUPREF":
                 return False
+            if word in _REPEATS and not given[2].getwidth()[0]:
+                counts[0] *= max(1, given[0])  # the text never ends it
             if word == "BRANCH":
                 counts[0] *= len(given[1])
             elif choice and word in _REPEATS:
@@ -108,13 +112,32 @@ def _inner(word: str, given: Any) -> list[Any]:
 def _compile(machine, pattern, flags=0):
     if isinstance(pattern, CompiledPattern):
         return pattern
-    if type(pattern) is not str or not isinstance(flags, int) or len(pattern) > _LONGEST:
+    if type(pattern) is not str or not isinstance(flags, int) or flags & ~_PLAIN or len(pattern) > _LONGEST:
         return Unknown("an unknown pattern")
+    machine.budget.spend(len(pattern) >> 1)
     try:
-        _parser.parse(pattern, int(flags))
+        machine.budget.spend(_letters(_parser.parse(pattern, int(flags))) >> 4)
     except (re.error, RecursionError, OverflowError):
         return Unknown("a pattern that is none")
     return CompiledPattern(pattern, int(flags))
+
+
+def _letters(parts: Any) -> int:
+    """How many letters lie in the ranges of a pattern: without regard to case, each is looked at."""
+    found = 0
+    for op, given in parts:
+        word = str(op)
+        if word == "IN":
+            found += sum(bounds[1] - bounds[0] for kind, bounds in given if str(kind) == "RANGE")
+        found += sum(map(_letters, _inner(word, given)))
+    return found
+
+
+def _escape(machine, text):
+    if type(text) is not str:
+        return Unknown("an unknown text")
+    machine.budget.length(2 * len(text))
+    return re.escape(text)
 
 
 def _function(name: str, texts: int):
@@ -129,9 +152,7 @@ def _function(name: str, texts: int):
 
 REGEXES: dict[str, Any] = {
     "re.compile": Special("compile", _compile),
-    "re.escape": Special(
-        "escape", lambda machine, text: re.escape(text) if type(text) is str else Unknown("an unknown text")
-    ),
+    "re.escape": Special("escape", _escape),
     "re.sub": _function("sub", 2),
     "re.finditer": _function("finditer", 1),
     **{f"re.{name}": _function(name, 1) for name in _METHODS},

@@ -9,7 +9,7 @@ from typing import Any
 
 from torchlint.project import SETTINGS_KINDS
 from torchlint.shapes.core.standins import Library, StandIn
-from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, machines
 from torchlint.shapes.libraries import plain_yaml, temporary
 from torchlint.shapes.libraries.path_texts import path_text
 
@@ -30,10 +30,10 @@ class OpenFile(StandIn):
         return Unknown(f"{name} of a file")
 
     def read(self, *size) -> str:
-        return self._file.read(*size)
+        return _paid(self._file.read(*size))
 
     def readline(self) -> str:
-        return self._file.readline()
+        return _paid(self._file.readline())
 
     def readlines(self) -> list[str]:
         return list(self)
@@ -47,7 +47,7 @@ class OpenFile(StandIn):
         return self
 
     def __next__(self) -> str:
-        return next(self._file)
+        return _paid(next(self._file))
 
     def close(self) -> None:
         pass
@@ -57,6 +57,11 @@ class OpenFile(StandIn):
 
     def __exit__(self, *_) -> None:
         pass
+
+
+def _paid(text: str) -> str:
+    machines[-1].budget.spend(1 + (len(text) >> 4))
+    return text
 
 
 class AttributeSettings(StandIn):
@@ -106,12 +111,14 @@ class AttributeSettings(StandIn):
 
 def as_settings(value: Any) -> Any:
     """The same with attributes for keys, all the way down."""
+    machines[-1].budget.spend(4)
     if type(value) is dict:
         return AttributeSettings(value)
     return [as_settings(part) for part in value] if type(value) is list else value
 
 
 def as_plain(value: Any) -> Any:
+    machines[-1].budget.spend()
     if isinstance(value, AttributeSettings):
         return {key: as_plain(part) for key, part in value.items()}
     return [as_plain(part) for part in value] if type(value) is list else value

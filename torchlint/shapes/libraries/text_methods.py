@@ -53,6 +53,13 @@ def replace(machine, method, old, new, *count):
     return method(old, new, *count)
 
 
+def coded(machine, method, encoding="utf-8", *errors, **more):
+    """`text.encode(…)` and `data.decode(…)`: two codecs are written in Python, and square."""
+    if type(encoding) is str and "".join(filter(str.isalnum, encoding)).lower() in ("punycode", "idna"):
+        return Unknown("a text in the code of the names of hosts")
+    return machine.foreign(method, (encoding, *errors), more)
+
+
 def of_open(name: str) -> Special | None:
     """A method of a text that nobody knows, as far as it gives texts."""
     if name in ("split", "rsplit", "splitlines"):

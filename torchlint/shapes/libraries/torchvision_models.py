@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import nn
 
-from torchlint.shapes.core.values import Special, Unknown, unknown_in
+from torchlint.shapes.core.budget import TORCH_STEPS
+from torchlint.shapes.core.values import Special, Unknown, machines, unknown_in
 
 
 def conv3x3(in_planes: int, out_planes: int, stride: int = 1, groups: int = 1, dilation: int = 1) -> nn.Conv2d:
@@ -113,6 +114,7 @@ class ResNet(nn.Module):
         made = [block(*first)]
         self.inplanes = channels
         for _ in range(1, blocks):
+            machines[-1].budget.spend(8 * TORCH_STEPS)
             made.append(
                 block(
                     channels,

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.tensors import open_lengths, ranges
 from torchlint.shapes.tensors.arrays import Array, FloatOfArray
 from torchlint.shapes.tensors.device_tags import device_of
@@ -411,7 +411,7 @@ def choices_in(values: Any) -> tuple[list[Choice], Unknown | None]:
     """
     found: dict[Choice, None] = {}
     blind = None
-    stack = [values]
+    stack, seen = [values], set()
     while stack:
         value = stack.pop()
         kind = type(value)
@@ -420,12 +420,14 @@ def choices_in(values: Any) -> tuple[list[Choice], Unknown | None]:
                 found.update(dict.fromkeys(value.known.choices))
             else:
                 blind = value
-        elif kind is list or kind is tuple or issubclass(kind, tuple):
-            stack += value
-        elif kind is dict:
-            stack += value.values()
+        elif kind is list or kind is dict or issubclass(kind, tuple):
+            if id(value) not in seen:  # what doubles, or holds itself
+                seen.add(id(value))
+                stack += value.values() if kind is dict else value
         elif kind is slice:
             stack += (value.start, value.stop, value.step)
+    if found and machines:
+        machines[-1].budget.touch(values)  # what follows looks at all of it, in each world
     return list(found), blind
 
 
