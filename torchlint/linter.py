@@ -145,7 +145,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     chosen = [rules[c] for c in sorted(active)]
     remarks = _remarks(settings, rules)
     part, tried = _part(tree, job.changed), caught(tree)
-    unreached, switched_off = Unreached(view, tree), SwitchedOff(view, tree)
+    unreached, switched_off = Unreached(view, tree), SwitchedOff(view, text)
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, remarks, part)

@@ -323,13 +323,6 @@ def _leaves(call: ast.Call) -> bool:
     return False
 
 
-# Of a tensor they look at its sizes only.
-_OF_SIZES = (
-    "torch.zeros_like torch.ones_like torch.rand_like torch.randn_like torch.empty_like torch.full_like .size .dim"
-    " .numel .new_zeros .new_ones .new_full .new_empty"
-).split()
-
-
 class Cut(NamedTuple):
     """`place` takes `inner` out of its graph, on the way to a backward."""
 
@@ -458,7 +451,9 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
         return
     if isinstance(node.func, ast.Name) and node.func.id in ("len", "range", "isinstance", "str"):
         return  # which look at no number of it
-    if any(c.name in _OF_SIZES for c in callees(cut)):
+    of_sizes = "zeros_like ones_like rand_like randn_like empty_like full_like size dim numel".split()
+    of_sizes += "new_zeros new_ones new_full new_empty".split()
+    if any(c.name and c.name.removeprefix("torch").removeprefix(".") in of_sizes for c in callees(cut)):
         return
     inner = (
         node.func.value

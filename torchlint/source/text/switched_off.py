@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from torchlint.project import View
 from torchlint.source.text.indexes import parsed
-from torchlint.source.text.parse import CannotParse
+from torchlint.source.text.parse import CannotParse, parse
 from torchlint.source.text.reached import answer, reached
 
 _MOST_FILES = 20  # in which a switch may be named
@@ -18,14 +19,19 @@ _PLAIN = re.compile(r"\w{4,}")  # a shorter name may be anything's
 class SwitchedOff:
     """Asked of some lines only: of what is found there. In a library anybody may turn everything on."""
 
-    def __init__(self, view: View, tree: ast.Module):
+    def __init__(self, view: View, text: str):
         self._view = view
-        self._tree = tree
+        self._text = text
         self._asked: dict[str, bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
         return any(self._stays_off(name) for name in _switches_of(self._tree, line))
+
+    @cached_property
+    def _tree(self) -> ast.Module:
+        """Made anew: that of the file has been let go when all is found."""
+        return parse(self._text)
 
     def _stays_off(self, name: str) -> bool:
         if name not in self._asked:
