@@ -50,6 +50,25 @@ def test_nobody_turns_it_on(tree, given):
         {"main.py": MAIN.format("use_checkpoint") + "parser.add_argument('--use-checkpoint', action='store_true')\n"},
         {"main.py": MAIN.format("False") + "net.Net(3).use_checkpoint = sys.argv[1] == 'x'\n"},
         {"main.py": MAIN.format("False") + "options = {'use_checkpoint': True}\n"},
+        {"main.py": MAIN.format("False") + "net.Net(9, True)\n"},
+        {"main.py": MAIN.format("False") + "build(9, sys.argv)\n"},
+        {"main.py": MAIN.format("False") + "net.Net(*sizes)\n"},
+        {"main.py": MAIN.format("False"), "more.py": "from main import build\nbuild(9, 1)\n"},
+        {
+            "main.py": MAIN.format("False"),
+            "more.py": "import net\nclass Big(net.Net):\n    def __init__(self):\n        super().__init__(9, True)\n",
+        },
+        {"main.py": MAIN.format("False") + "for use_checkpoint in (False, True):\n    net.Net(3)\n"},
+        {
+            "main.py": MAIN.format("False")
+            + "@dataclass\nclass Options:\n    use_checkpoint: bool = False\n\n\nOptions(True)\n"
+        },
+        {
+            "net.py": NET.replace("forward(self, x)", "forward(self, x, use_checkpoint=False)").replace(
+                "if self.", "if "
+            )
+        },
+        {"net.py": NET.replace("if self.use_checkpoint and ", "if ")},
         {"big.yaml": "use_checkpoint: true\n"},
         {"setup.py": "from setuptools import setup\nsetup(name='nets')\n"},
         {"net.py": NET.replace("if self.use_checkpoint and", "if self.use_checkpoint or")},
@@ -57,7 +76,7 @@ def test_nobody_turns_it_on(tree, given):
         {"net.py": NET.replace("if self.use_checkpoint and self.training:", "if not self.training or len(x):")},
         {"net.py": NET.replace("use_checkpoint", "on"), "main.py": "import net\nnet.Net(3)\n"},
     ],
-    ids="on test caller default required option attribute dict settings library or not other short".split(),
+    ids="on test caller default required option attribute dict class place stars imported super loop field forward training settings library or not other short".split(),
 )
 def test_somebody_may(tree, more):
     tree({"net.py": NET, "main.py": MAIN.format("False")} | more)

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from torchlint.project import View
+from torchlint.source.text.index import last_word
 from torchlint.source.text.indexes import parsed
 from torchlint.source.text.parse import CannotParse, parse
 from torchlint.source.text.reached import answer, reached
 
 _MOST_FILES = 20  # in which a switch may be named
-_PLAIN = re.compile(r"\w{4,}")  # a shorter name may be anything's
+_PLAIN = re.compile(r"(?!training$)\w{4,}")  # torch sets that one; a shorter name may be anything's
 
 
 class SwitchedOff:
@@ -43,17 +44,34 @@ class SwitchedOff:
         """Has it a default wherever it is a parameter, is it off, and does nobody give it anything else, be it as an
         option or in a file of settings?
         """
-        paths = self._view.naming(name)
-        if len(paths) > _MOST_FILES or not all(path.endswith(".py") for path in paths):
+        trees = self._programs_naming(name)
+        given = [value for tree in trees or () for value in _given(tree, name)]
+        if not given or not all(_is_off(value, name) for value in given):
             return False
-        trees = []
-        for path in paths:
-            try:
-                trees.append(parsed(self._view.project, path, self._view.project.text(path) or ""))
-            except CannotParse:
+        return all(self._is_left_out(*taker, name) for tree in trees or () for taker in _takers(tree, name))
+
+    def _programs_naming(self, word: str) -> list[ast.Module] | None:
+        """None where there are many, or other texts than programs."""
+        paths = self._view.naming(word)
+        if len(paths) > _MOST_FILES or not all(path.endswith(".py") for path in paths):
+            return None
+        try:
+            return [parsed(self._view.project, path, self._view.project.text(path) or "") for path in paths]
+        except CannotParse:
+            return None
+
+    def _is_left_out(self, called: str, before: int, name: str) -> bool:
+        """Does no call give it by its place, as the one after some others?"""
+        trees = self._programs_naming(called) if called else None
+        if trees is None:
+            return False
+        calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+        for call in (call for call in calls if last_word(call.func) in (called, "__init__", "partial")):
+            if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
                 return False
-        given = [value for tree in trees for value in _given(tree, name)]
-        return bool(given) and all(_is_off(value, name) for value in given)
+            if len(call.args) > before and not _is_off(call.args[before], name):
+                return False
+        return True
 
 
 def _switches_of(tree: ast.Module, line: int) -> Iterator[str]:
@@ -77,25 +95,52 @@ def _name_of(test: ast.expr) -> str:
 
 def _given(tree: ast.Module, name: str) -> Iterator[ast.AST | None]:
     """All that a program gives to a name: defaults, arguments, what is assigned. None is what nobody knows."""
+    followed: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.arguments):
             plain = [*node.posonlyargs, *node.args]
-            pairs = [
-                *zip(plain[::-1], [*node.defaults[::-1], *[None] * len(plain)]),
-                *zip(node.kwonlyargs, node.kw_defaults),
-            ]
+            defaults = [*node.defaults[::-1], *[None] * len(plain)]
+            pairs = [*zip(plain[::-1], defaults), *zip(node.kwonlyargs, node.kw_defaults)]
             yield from (default for parameter, default in pairs if parameter.arg == name)
         elif isinstance(node, ast.keyword) and node.arg == name:
             yield node.value
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(
-                name in (getattr(t, "id", ""), getattr(t, "attr", "")) for target in targets for t in ast.walk(target)
-            ):
-                yield node.value if len(targets) == 1 and isinstance(targets[0], (ast.Name, ast.Attribute)) else None
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if name in _names_of(target) and (isinstance(node, ast.AnnAssign) or len(node.targets) == 1):
+                followed.add(target)
+                yield node.value
+        elif name in _names_of(node) and not isinstance(getattr(node, "ctx", None), ast.Load) and node not in followed:
+            yield None
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_a_manual(node):
             if re.search(rf"(?<![^\W_]){name}\b", node.value.replace("-", "_")):
                 yield None
+
+
+def _names_of(node: ast.AST) -> tuple[str | None, ...]:
+    """What a node may name: a variable, an attribute, a function or class, or what an import brings."""
+    return tuple(getattr(node, part, None) for part in ("id", "attr", "name", "asname"))
+
+
+def _takers(tree: ast.Module, name: str) -> Iterator[tuple[str, int]]:
+    """What is called to give a parameter, and after how many others; without a name where an object is."""
+    owners: dict[ast.AST, ast.ClassDef] = {}
+    for node in ast.walk(tree):  # from without to within
+        if isinstance(node, ast.ClassDef):
+            owners.update((part, node) for part in node.body)
+            fields = (part for part in node.body if isinstance(part, ast.AnnAssign))
+            yield from ((node.name, 0) for field in fields if name in _names_of(field.target))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _parameters(node):
+            yield _taker(owners.get(node), node, name)
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    return [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _taker(owner: ast.ClassDef | None, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> tuple[str, int]:
+    called = {"__init__": owner.name if owner is not None else "", "forward": "", "__call__": ""}
+    place = _parameters(function).index(name)
+    return called.get(function.name, function.name), place - (owner is not None and place > 0)
 
 
 def _is_a_manual(text: ast.Constant) -> bool:
