@@ -37,6 +37,8 @@ def severities() -> set[str]:
 def test_nobody_turns_it_on(tree, given):
     tree({"net.py": NET, "main.py": MAIN.format(given)})
     assert severities() == {"info"}
+    tree({"README.md": "`net.Net` is what `build` makes.\n"})
+    assert severities() == {"info"}
 
 
 @pytest.mark.parametrize(

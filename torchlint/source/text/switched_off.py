@@ -44,25 +44,26 @@ class SwitchedOff:
         """Has it a default wherever it is a parameter, is it off, and does nobody give it anything else, be it as an
         option or in a file of settings?
         """
-        trees = self._programs_naming(name)
+        paths = self._view.naming(name)
+        trees = self._programs(paths) if all(path.endswith(".py") for path in paths) else None
         given = [value for tree in trees or () for value in _given(tree, name)]
         if not given or not all(_is_off(value, name) for value in given):
             return False
         return all(self._is_left_out(*taker, name) for tree in trees or () for taker in _takers(tree, name))
 
-    def _programs_naming(self, word: str) -> list[ast.Module] | None:
-        """None where there are many, or other texts than programs."""
-        paths = self._view.naming(word)
-        if len(paths) > _MOST_FILES or not all(path.endswith(".py") for path in paths):
+    def _programs(self, paths: list[str]) -> list[ast.Module] | None:
+        """None where there are many, or notebooks."""
+        programs = [path for path in paths if path.endswith(".py")]
+        if len(programs) > _MOST_FILES or any(path.endswith(".ipynb") for path in paths):
             return None
         try:
-            return [parsed(self._view.project, path, self._view.project.text(path) or "") for path in paths]
+            return [parsed(self._view.project, path, self._view.project.text(path) or "") for path in programs]
         except CannotParse:
             return None
 
     def _is_left_out(self, called: str, before: int, name: str) -> bool:
         """Does no call give it by its place, as the one after some others?"""
-        trees = self._programs_naming(called) if called else None
+        trees = self._programs(self._view.naming(called)) if called else None
         if trees is None:
             return False
         calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
