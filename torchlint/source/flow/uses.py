@@ -88,8 +88,10 @@ def may_follow(first: ast.AST, later: ast.AST) -> bool:
 
 
 def repeats(use: ast.AST, made: ast.AST) -> bool:
-    """Does a use stand in a loop that does not make the value anew?"""
+    """Does a use stand in a loop that does not make the value anew, nor gives its name another one?"""
     child = use
+    scope = use.at.lookup(use.id) if isinstance(use, ast.Name) else None
+    bindings = scope.bindings[use.id] if scope is not None else ()
     for parent in ancestors(use):
         if isinstance(parent, FUNCTIONS) or within(made, parent):
             return False
@@ -98,7 +100,7 @@ def repeats(use: ast.AST, made: ast.AST) -> bool:
             and is_in(child, parent.body)
             and not isinstance(parent.body[-1], (ast.Break, ast.Return))
         ):
-            return True
+            return not any(within(binding, parent) for binding in bindings)
         child = parent
     return False
 
