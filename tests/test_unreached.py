@@ -168,6 +168,33 @@ def test_a_registry_has_what_somebody_imports(tree):
     assert [severity for _, severity in said()] == ["info", "warning"]  # nobody names the first
 
 
+@pytest.mark.parametrize("folder", ["bak", "old", "legacy_nets", "src/archive", "trash"])
+def test_what_is_set_aside_is_left_over(tree, folder):
+    script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
+    tree({f"{folder}/train.py": script, "train.py": "import torch\n", "pyproject.toml": "[tool.torchlint]\n"})
+    assert said() == [(7, "info"), (12, "info")]
+    tree({"README.md": f"Run `python {folder}/train.py`.\n"})
+    assert said() == [(7, "warning"), (12, "warning")]
+
+
+@pytest.mark.parametrize("folder", ["older", "golden", "bakery", "archives_of_faces"])
+def test_what_only_sounds_so_is_not(tree, folder):
+    script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
+    tree({f"{folder}/train.py": script, "pyproject.toml": "[tool.torchlint]\n"})
+    assert {severity for _, severity in said()} == {"warning"}
+
+
+def test_what_is_imported_from_there_is_used(tree):
+    tree(
+        {
+            "old/__init__.py": "",
+            "old/loss.py": LOSS,
+            "main.py": "from old.loss import *\nTrainer(sharp_loss).plain_step()\n",
+        }
+    )
+    assert {severity for _, severity in said()} == {"warning"}
+
+
 CLUSTER = {
     **UNUSED,
     "old.py": "import torch\n",

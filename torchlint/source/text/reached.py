@@ -23,6 +23,10 @@ _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 _FOUND_BY_NAME = re.compile(
     r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
 )  # by Python, torch, pytest, or what serves models
+_SET_ASIDE = re.compile(  # a folder of what is kept, and no longer used
+    r"_*(?:bak|backups?|old|legacy|archived?|deprecated|trash|unused|obsolete|outdated|graveyard)(?:[_-]\w*)?",
+    re.IGNORECASE,
+)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _WORD = re.compile(rb"\w+")
 _NEIGHBOURS = 3  # files beside one that is left over, to which something leads
@@ -79,6 +83,7 @@ class Reached:
             for other in others:
                 self._importers[other].append(path)
         self._said = self._words_beside(project)
+        self._set_aside = self._folders_set_aside(project)
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
@@ -116,13 +121,30 @@ class Reached:
         return any(piece.name in self._names.get(path, ()) for piece in self._sketches[path].pieces if piece.name)
 
     def is_left_over(self, path: str) -> bool:
-        """Does nothing lead to a file, while others like it are used? What stands alone, or beside others to which
-        nothing leads, is to be read, or to be imported by hand.
+        """Is a file set aside, or does nothing lead to it, while others like it are used? What stands alone, or beside
+        others to which nothing leads, is to be read, or to be imported by hand.
         """
+        if self._is_set_aside(path) and all(map(self._is_set_aside, self._importers.get(path, ()))):
+            return True
         if path in self.files or path not in self._sketches:
             return False
         like_it = self._used.total() if self._importers[path] else self._used[os.path.dirname(path)]
         return like_it >= _NEIGHBOURS
+
+    def _is_set_aside(self, path: str) -> bool:
+        return not self._set_aside.isdisjoint(os.path.relpath(path, self._root).split(os.sep)[:-1])
+
+    def _folders_set_aside(self, project: Project) -> set[str]:
+        """The names of folders that say so, unless a text names a place in one of them."""
+        notebooks = (path for path in project.documents() or () if path.endswith(".ipynb"))
+        folders = {
+            part
+            for path in (*self._sketches, *notebooks)
+            for part in os.path.relpath(path, self._root).split(os.sep)[:-1]
+        }
+        found = {folder for folder in folders if _SET_ASIDE.fullmatch(folder)}
+        texts = [project.bytes(path) or b"" for path in project.documents() or ()] if found else []
+        return {folder for folder in found if not any(os.fsencode(folder) + b"/" in text for text in texts)}
 
     def _lead_to(self, begun: Iterable[str]) -> None:
         """Finds the files that are reached from some, and how many of them others import in each folder."""
