@@ -171,7 +171,7 @@ def test_a_registry_has_what_somebody_imports(tree):
 @pytest.mark.parametrize("folder", ["bak", "old", "legacy_nets", "src/archive", "trash"])
 def test_what_is_set_aside_is_left_over(tree, folder):
     script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
-    tree({f"{folder}/train.py": script, "train.py": "import torch\n", "pyproject.toml": "[tool.torchlint]\n"})
+    tree({f"{folder}/train.py": script, "train.py": "import torch\n", ".git/HEAD": ""})
     assert said() == [(7, "info"), (12, "info")]
     tree({"README.md": f"Run `python {folder}/train.py`.\n"})
     assert said() == [(7, "warning"), (12, "warning")]
@@ -180,7 +180,7 @@ def test_what_is_set_aside_is_left_over(tree, folder):
 @pytest.mark.parametrize("folder", ["older", "golden", "bakery", "archives_of_faces"])
 def test_what_only_sounds_so_is_not(tree, folder):
     script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
-    tree({f"{folder}/train.py": script, "pyproject.toml": "[tool.torchlint]\n"})
+    tree({f"{folder}/train.py": script, ".git/HEAD": ""})
     assert {severity for _, severity in said()} == {"warning"}
 
 
