@@ -274,7 +274,7 @@ def _parameter(origin: Value) -> str | None:
             return None
         if _is_read_as_number(origin.module, parameter) or _is_a_record(owner, function, parameter):
             return None
-        if parameter is not positional[1] and looks_like_a_number(origin.module, parameter):
+        if parameter is not positional[1] and looks_like_a_number(origin.module, parameter) is not False:
             return None
         return MOVED
     if (
