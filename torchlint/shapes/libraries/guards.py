@@ -505,15 +505,7 @@ CHEAP_ON_MODULES = frozenset(
     " register_forward_pre_hook register_full_backward_hook register_backward_hook extra_repr forward "
     "__setattr__".split()
 )  # they do not walk through the modules within
-CONTEXTS = (
-    torch.no_grad,
-    torch.enable_grad,
-    torch.set_grad_enabled,
-    torch.inference_mode,
-    torch.autograd.detect_anomaly,
-    torch.autograd.set_detect_anomaly,
-    StandIn,
-)
+CONTEXTS = (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode, StandIn)
 
 
 def find(function: Any) -> Callable | None:

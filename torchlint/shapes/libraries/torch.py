@@ -121,8 +121,6 @@ def _is_harmless(value: Any, module: str) -> bool:
             torch.enable_grad,
             torch.set_grad_enabled,
             torch.inference_mode,
-            torch.autograd.detect_anomaly,
-            torch.autograd.set_detect_anomaly,
         )
     if isinstance(value, types.BuiltinFunctionType):
         return value.__name__ in BUILTIN_FUNCTIONS or any(hasattr(home, value.__name__) for home in OPERATIONS_OF)
@@ -144,7 +142,7 @@ OPERATIONS_OF = (
 )
 # What is no operation on tensors: questions, nothing that changes what is true for the whole process.
 BUILTIN_FUNCTIONS = frozenset(
-    "tensordot get_default_dtype is_grad_enabled is_inference_mode_enabled is_anomaly_enabled is_autocast_enabled"
+    "tensordot get_default_dtype is_grad_enabled is_inference_mode_enabled is_autocast_enabled"
     " is_autocast_cpu_enabled is_autocast_cache_enabled get_autocast_dtype get_autocast_gpu_dtype"
     " get_autocast_cpu_dtype get_num_threads".split()
 )
@@ -365,6 +363,10 @@ def _nothing(machine, *args, **kwargs):
     return None
 
 
+def _context(machine, *args, **kwargs):
+    return Context()
+
+
 def _unknown(machine, *args, **kwargs):
     return Unknown("a value that depends on the machine")
 
@@ -527,8 +529,12 @@ FOUND: dict[str, Any] = {
             Unknown("an unknown value") if type(value) is Unknown else isinstance(value, torch.Tensor)
         ),
         is_storage=_answer(False),
+        # In earnest every operation would write down the whole stack for a backward, for three times what it costs.
+        autograd__detect_anomaly=_context,
+        autograd__set_detect_anomaly=_context,
+        set_anomaly_enabled=_nothing,
         profiler__profile=lambda machine, *args, **kwargs: Context(Unknown("a profiler")),
-        profiler__record_function=lambda machine, *args: Context(),
+        profiler__record_function=_context,
     ),
 }
 for _name in ("tensor", "as_tensor", "asarray", "from_numpy", "zeros", "ones", "empty", "rand", "randn"):

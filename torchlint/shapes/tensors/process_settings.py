@@ -33,10 +33,6 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
     "gradients": (torch.is_grad_enabled, torch._C._set_grad_enabled),
     "random numbers": (torch.get_rng_state, torch.set_rng_state),
-    "anomalies": (
-        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
-        lambda before: torch.set_anomaly_enabled(*before),
-    ),
     "deterministic": (
         lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
         lambda before: torch._C._set_deterministic_algorithms(before[0], warn_only=before[1]),
