@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import functools
+import types
 from typing import Any
 
 import torch
@@ -81,6 +84,47 @@ class Parallel(nn.Module):
         return _put(list(args), first.device), _put(kwargs, first.device)
 
 
+class DataParallel(Parallel):
+    """One process, several GPUs."""
+
+    real = nn.DataParallel
+
+
+class DistributedDataParallel(Parallel):
+    """Several processes, each with a whole model."""
+
+    real = nn.parallel.DistributedDataParallel
+
+
+class FullyShardedDataParallel(Parallel):
+    """Several processes, each with a part of a model: what it has not, it asks of the model inside."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("module"), name)
+
+
+def hides(wrapper: Any, name: str) -> bool:
+    """Whether the model inside has an attribute that torch's wrapper around it certainly has not: `ddp.encode(x)`."""
+    real = getattr(type(wrapper), "real", None) if isinstance(wrapper, Parallel) else None
+    inside = wrapper._modules.get("module") if real is not None else None
+    if inside is None or hasattr(real, name) or name in _sets(real):
+        return False
+    tables = (vars(inside), inside._modules, inside._parameters, inside._buffers, *map(vars, type(inside).__mro__))
+    return any(name in table for table in tables)
+
+
+@functools.cache
+def _sets(kind: type) -> frozenset[str]:
+    """The attributes that the methods of a class set, of whatever object."""
+    methods = [value for value in vars(kind).values() if isinstance(value, types.FunctionType)]
+    return frozenset(
+        step.argval for method in methods for step in dis.get_instructions(method) if step.opname == "STORE_ATTR"
+    )
+
+
 def _put(value: Any, device: torch.device) -> Any:
     """A value whose tensors are on a device, those in lists, tuples and dicts as well."""
     if isinstance(value, torch.Tensor):
@@ -99,15 +143,17 @@ def _put(value: Any, device: torch.device) -> Any:
 
 
 def _parallel(machine, module, device_ids=None, *args, **kwargs):
-    return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
+    return DataParallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
 
 
 def _distributed(machine, module, device_ids=None, *args, **kwargs):
-    return Parallel(module, device_ids is not None) if isinstance(module, nn.Module) else Unknown("a parallel model")
+    if not isinstance(module, nn.Module):
+        return Unknown("a parallel model")
+    return DistributedDataParallel(module, device_ids is not None)
 
 
 def _sharded(machine, module, *args, **kwargs):
-    return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
+    return FullyShardedDataParallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
 
 
 def _whole(machine, module, *args, **kwargs):
@@ -115,9 +161,9 @@ def _whole(machine, module, *args, **kwargs):
     return module
 
 
-def _class(name: str, make: Any) -> Special:
-    made = Special(name, make)
-    made.__dict__["kind"] = Parallel
+def _class(kind: type[Parallel], make: Any) -> Special:
+    made = Special(kind.__name__, make)
+    made.__dict__["kind"] = kind
     return made
 
 
@@ -127,10 +173,10 @@ OF_TORCH: dict[str, Any] = {
     "torch.multiprocessing.Process": _PROCESS,
     "torch.multiprocessing.spawn": _SPAWN,
     "torch.multiprocessing.spawn.spawn": _SPAWN,
-    "torch.nn.DataParallel": _class("DataParallel", _parallel),
-    "torch.nn.parallel.DataParallel": _class("DataParallel", _parallel),
-    "torch.nn.parallel.DistributedDataParallel": _class("DistributedDataParallel", _distributed),
-    "torch.distributed.fsdp.FullyShardedDataParallel": _class("FullyShardedDataParallel", _sharded),
+    "torch.nn.DataParallel": _class(DataParallel, _parallel),
+    "torch.nn.parallel.DataParallel": _class(DataParallel, _parallel),
+    "torch.nn.parallel.DistributedDataParallel": _class(DistributedDataParallel, _distributed),
+    "torch.distributed.fsdp.FullyShardedDataParallel": _class(FullyShardedDataParallel, _sharded),
     "torch.distributed.fsdp.fully_shard": Special("fully_shard", _whole),
     "torch.distributed.tensor.parallel.parallelize_module": Special("parallelize_module", _whole),
 }

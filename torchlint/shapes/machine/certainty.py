@@ -24,6 +24,7 @@ from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.cut_short import CONTAINERS, is_open
 from torchlint.shapes.language.influence import Influence
 from torchlint.shapes.language.touching import EVERYTHING, text_of
+from torchlint.shapes.libraries.processes import hides
 from torchlint.shapes.machine import contracts
 from torchlint.shapes.machine.plain_refusals import PlainRefusals
 
@@ -256,6 +257,9 @@ class Certainty(PlainRefusals):
     def lacks(self, error: AttributeError, owner: Any, name: str) -> AttributeError:
         """An attribute that an object of the program, or a layer of torch, certainly has not."""
         kind = owner if isinstance(owner, type) else type(owner)
+        if hides(owner, name) and not self.is_own(owner) and id(owner) not in self.lent:
+            says = f"'{kind.__name__}' object has no attribute '{name}': it is one of the model in its `.module`"
+            return self.blame(error, says)
         if (
             not self.is_sure()
             or id(owner) in self.lent

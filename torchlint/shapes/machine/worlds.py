@@ -326,7 +326,7 @@ class Worlds(Fitting):
             for part in module:
                 value = self.call_module(part, [value], {})
             return value
-        if type(module) is Parallel:
+        if isinstance(module, Parallel) and not self.is_own(module):
             return self.call_module(module.module, *module.moved(args, kwargs))
         if any(self.is_own(part) or isinstance(part, (guards.Placeholder, FreeLayer)) for part in modules_of(module)):
             return None
