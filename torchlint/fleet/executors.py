@@ -72,7 +72,7 @@ class Dask:
         try:
             _knock(address)
             self.client: Any = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, OverflowError) as error:  # a port may be any number
             raise NoExecutor(f"no scheduler answers at {address} ({type(error).__name__})") from None
         self.executor: Any = self.client.get_executor(pure=False)
 

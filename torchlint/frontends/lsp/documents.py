@@ -34,7 +34,7 @@ class Document(Text):
         super().__init__(item.text, encoding)
         self.uri = item.uri
         self.version = item.version
-        self.is_python = item.language_id == "python" or urlsplit(item.uri).path.endswith((".py", ".pyi"))
+        self.is_python = item.language_id == "python" or _path_in(item.uri).endswith((".py", ".pyi"))
         self.findings: list[Finding] = []
         self.dry: list[Finding] = []
         self.hints: list[Hint] = []
@@ -253,12 +253,20 @@ def _code(cells: list[types.NotebookCell]) -> list[str]:
 
 def path_of(uri: str, folder: str, suffix: str) -> str:
     """The file of a document. One that was never saved gets a name in the workspace."""
-    if uri.startswith("file:"):
+    if uri.startswith("file:") and _path_in(uri):
         path = to_fs_path(uri)
         if path:
             return os.path.abspath(path)
-    name = re.sub(r"\W+", "_", unquote(urlsplit(uri).path)) or "untitled"
+    name = re.sub(r"\W+", "_", unquote(_path_in(uri))) or "untitled"
     return os.path.join(folder, name.removesuffix(suffix.replace(".", "_")) + suffix)
+
+
+def _path_in(uri: str) -> str:
+    """The path that a URI names, empty if it is none that can be read."""
+    try:
+        return urlsplit(uri).path
+    except ValueError:
+        return ""
 
 
 def _encodable(text: str) -> str:
