@@ -68,8 +68,13 @@ class Transform(nn.Module):
         super().__init__()
         self.change = change
 
-    def forward(self, value: Any, *rest) -> Any:
-        return Unknown(value.reason) if type(value) is Unknown else self.change(value)
+    def forward(self, *values: Any) -> Any:
+        """What comes of one thing, or of each of several, of which newer ones change what are pictures."""
+        if len(values) != 1 or isinstance(values[0], (tuple, list, dict)):
+            several = values if len(values) != 1 else ()
+            changed = [self.change(one) if isinstance(one, Image) else Unknown("beside a picture") for one in several]
+            return tuple(changed) if changed else Unknown("a table of pictures")
+        return Unknown(values[0].reason) if type(values[0]) is Unknown else self.change(values[0])
 
 
 def _made(make):
@@ -170,13 +175,19 @@ def picture_of(value: Any, *_) -> Any:
     return Image() if type(value) is Unknown else Unknown("a picture made of something")
 
 
-def _compose(machine, steps=()):
-    def apply(value):
-        for step in machines[-1].iterate(steps):
-            value = machines[-1].call(step, [value], {})
-        return value
+class Composed(Transform):
+    def forward(self, *values: Any) -> Any:
+        return self.change(*values)
 
-    return Transform(apply)
+
+def _compose(machine, steps=()):
+    def apply(*values):
+        for step in machines[-1].iterate(steps):
+            given = machines[-1].call(step, list(values), {})
+            values = given if len(values) > 1 and type(given) is tuple else (given,)
+        return values[0] if len(values) == 1 else values
+
+    return Composed(apply)
 
 
 def _lambda(machine, function):
