@@ -94,7 +94,7 @@ def reads_a_table(call: Call) -> bool:
     while outer.at(outer.function).function is not None:
         outer = outer.at(outer.function)
     tables = call.calls("read_csv", "read_excel", "genfromtxt", inside=outer.function)
-    return bool(tables) and outer.function.name != "__getitem__"
+    return bool(tables) and getattr(outer.function, "name", "") != "__getitem__"
 
 
 @on_op("torch.tensor", needs="numpy")

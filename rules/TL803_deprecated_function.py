@@ -186,9 +186,10 @@ def copied_tensor(call: Call):
 def counted_epoch(call: Call):
     given = call.argument("epoch", 1)
     made = call.objects(call.receiver) if given is not None and call.receiver is not None else []
-    if not any(epoch.node is None or getattr(epoch.node, "value", 0) is not None for epoch in call.origins(given)):
-        return  # `def step(self, epoch=None)`, and nobody says one
-    if made and all(scheduler.is_call(*scheduler.names & COUNTING) for scheduler in made):
+    if not made or not all(scheduler.is_call(*scheduler.names & COUNTING) for scheduler in made):
+        return
+    # Not `def step(self, epoch=None)`, if nobody says one.
+    if any(epoch.node is None or getattr(epoch.node, "value", 0) is not None for epoch in call.origins(given)):
         yield call.finding(
             f"`{call.short}` is deprecated since torch 1.4: a scheduler counts the epochs itself",
             help=f"call `{call.source(call.node.func)}()` without it, at the end of each epoch",

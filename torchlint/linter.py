@@ -337,7 +337,7 @@ def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> li
     view.consulted.update(others.consulted)
     if not others.paths:
         return findings
-    return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
+    return _remarks_where(lambda finding: finding.code in unsure, findings)
 
 
 def _harmless_if_unreached(findings: list[Finding], is_unreached: Callable[[int], bool]) -> list[Finding]:
@@ -350,7 +350,7 @@ def _harmless_if_unreached(findings: list[Finding], is_unreached: Callable[[int]
             return any(map(is_unreached, _lines(finding)))
         return finding.severity == "warning" and is_unreached(finding.span.line)
 
-    return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
+    return _remarks_where(is_harmless, findings)
 
 
 def _harmless_if_pinned(findings: list[Finding], pinned: Pinned, rules: Mapping[str, Rule]) -> list[Finding]:
@@ -362,7 +362,7 @@ def _harmless_if_pinned(findings: list[Finding], pinned: Pinned, rules: Mapping[
         since = rules[finding.code].since if finding.code in rules else None
         return since is not None and pinned.is_before(since)
 
-    return [msgspec.structs.replace(f, severity="info") if is_harmless(f) else f for f in findings]
+    return _remarks_where(is_harmless, findings)
 
 
 def _expected_if_announced(findings: list[Finding], text: str, tried: set[int]) -> list[Finding]:
@@ -376,7 +376,11 @@ def _expected_if_announced(findings: list[Finding], text: str, tried: set[int]) 
             return False
         return comments.announce(_lines(finding)) or finding.severity == "error" and finding.span.line in tried
 
-    return [msgspec.structs.replace(f, severity="info") if is_expected(f) else f for f in findings]
+    return _remarks_where(is_expected, findings)
+
+
+def _remarks_where(is_remark: Callable[[Finding], bool], findings: list[Finding]) -> list[Finding]:
+    return [msgspec.structs.replace(f, severity="info") if is_remark(f) else f for f in findings]
 
 
 def _around(finding: Finding) -> set[int]:

@@ -453,7 +453,7 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
         return  # which look at no number of it
     of_sizes = "zeros_like ones_like rand_like randn_like empty_like full_like size dim numel".split()
     of_sizes += "new_zeros new_ones new_full new_empty".split()
-    if any(c.name and c.name.removeprefix("torch").removeprefix(".") in of_sizes for c in callees(cut)):
+    if any((c.name or "").rpartition(".")[2] in of_sizes for c in callees(cut)):
         return
     inner = (
         node.func.value
