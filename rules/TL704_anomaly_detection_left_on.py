@@ -28,6 +28,13 @@ torch.autograd.set_detect_anomaly(True)  # TL704
 out = model(torch.rand(4, 3))
 out.sum().backward()
 ```
+Nothing is slowed down where nothing is trained:
+
+```python remark
+torch.autograd.set_detect_anomaly(True)  # TL704
+with torch.no_grad():
+    masks = [model(x) > 0 for x in loader]
+```
 ```python good
 def main(args):
     torch.autograd.set_detect_anomaly(args.debug)
@@ -49,6 +56,7 @@ from torchlint import Call, on_call
 
 read_on = ("TL705", "autograd#torch.autograd.detect_anomaly")
 in_tests = False
+TRAINING = ("backward", "fit(", "train(", "Trainer")
 MEANT = ("debug", "anomaly", "nan", "detect", "check")  # functions that are for it
 
 
@@ -65,7 +73,7 @@ def check(call: Call):
         "anomaly detection is on for the whole run, which makes training several times slower",
         help="remove it, or turn it on by a flag",
         fix=call.fix("remove it", call.delete(call.statement), applicability="unsafe"),
-        severity="info" if is_tried_once(call) else "warning",
+        severity="info" if is_tried_once(call) or not call.project_says(*TRAINING) else "warning",
     )
 
 

@@ -65,6 +65,11 @@ class Finding(Struct, frozen=True):
     from_run: bool = False
 
     @property
+    def lines(self) -> set[int]:
+        """The lines of its own file that it is about."""
+        return {self.span.line, *(note.span.line for note in self.notes if note.path == self.path)}
+
+    @property
     def order(self) -> tuple:
         """The key that makes output deterministic."""
         return (self.path, self.cell or 0, self.span.line, self.span.column, self.code, self.message)

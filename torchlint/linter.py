@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
+from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.suppress import Suppressions, may_name_rules
@@ -79,7 +79,6 @@ class Job:
         return cls(path, settings, project, rules, hints, strict, changed)
 
 
-_OF_FILES = ("TL000", "TL001")  # of a whole file: no comment explains them
 _NOT_LINTED = "not linted, as it is {} syntax"
 _NOT_IN_USE = "not linted, as it is not Python, and nothing in the project leads to it"
 
@@ -112,11 +111,10 @@ def _lint_module(text: str, job: Job) -> Outcome:
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS) or is_of_another_library(text):
         return Outcome(lines=lines)
+    from torchlint.harmless import Harmless
     from torchlint.source.flow.module import World
-    from torchlint.source.text.announced import caught
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
-    from torchlint.source.text.switched_off import SwitchedOff
     from torchlint.source.text.unreached import Unreached
 
     enabled = settings.enabled(rules)
@@ -144,8 +142,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
         )
     chosen = [rules[c] for c in sorted(active)]
     remarks = _remarks(settings, rules)
-    part, tried = _part(tree, job.changed), caught(tree)
-    unreached, switched_off = Unreached(view, tree), SwitchedOff(view, text)
+    part = _part(tree, job.changed)
+    harmless = Harmless(view, text, tree, rules, bool(settings.target_torch))
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, remarks, part)
@@ -156,13 +154,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = _harmless_if_unreached(
-        _among_files(findings, job, text, view), lambda line: unreached.has(line) or switched_off.has(line)
-    )
-    findings = _expected_if_announced(findings, text, tried)
-    if not settings.target_torch:
-        findings = _harmless_if_pinned(findings, Pinned(view), rules)
-    findings = [f for f in findings if f.severity != "info" or f.code in remarks]
+    findings = [f for f in harmless.weighed(findings) if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
     if settings.noqa and (findings or may_name_rules(text)):
@@ -313,7 +305,7 @@ def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
     said: dict[int, set[str]] = {}
     read: set[tuple[str, int]] = set()
     for finding in findings:
-        for line in _lines(finding):
+        for line in finding.lines:
             said.setdefault(line, set()).add(finding.code)
         if not finding.from_run:
             read.add((finding.code, finding.span.line))
@@ -326,70 +318,9 @@ def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
     ]
 
 
-def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> list[Finding]:
-    """What a rule says that is sure of a file by itself only is a remark where the file uses others of its project."""
-    unsure = {f.code for f in findings if f.code in job.rules and not job.rules[f.code].across_files}
-    if not unsure:
-        return findings
-    from torchlint.source.text.behind import imported
-
-    others = imported(job.project, job.path, text)
-    view.consulted.update(others.consulted)
-    if not others.paths:
-        return findings
-    return _remarks_where(lambda finding: finding.code in unsure, findings)
-
-
-def _harmless_if_unreached(findings: list[Finding], is_unreached: Callable[[int], bool]) -> list[Finding]:
-    """What nothing in a project leads to does no harm as it is: what is said of it is a remark, and what fails where
-    only such code leads. Who moves to another torch selects TL8, and is told of all.
-    """
-
-    def is_harmless(finding: Finding) -> bool:
-        if finding.severity == "error" and finding.code not in _OF_FILES:
-            return any(map(is_unreached, _lines(finding)))
-        return finding.severity == "warning" and is_unreached(finding.span.line)
-
-    return _remarks_where(is_harmless, findings)
-
-
-def _harmless_if_pinned(findings: list[Finding], pinned: Pinned, rules: Mapping[str, Rule]) -> list[Finding]:
-    """What is wrong with a later torch than the one that a project is kept at is a remark."""
-
-    def is_harmless(finding: Finding) -> bool:
-        if finding.from_run and pinned.runs_otherwise:
-            return True
-        since = rules[finding.code].since if finding.code in rules else None
-        return since is not None and pinned.is_before(since)
-
-    return _remarks_where(is_harmless, findings)
-
-
-def _expected_if_announced(findings: list[Finding], text: str, tried: set[int]) -> list[Finding]:
-    """What a comment beside it says to fail, or what is tried to print its error, is to be seen to fail: a remark."""
-    from torchlint.source.text.announced import Comments
-
-    comments = Comments(text if findings else "")
-
-    def is_expected(finding: Finding) -> bool:
-        if finding.code in _OF_FILES or finding.severity == "info":
-            return False
-        return comments.announce(_lines(finding)) or finding.severity == "error" and finding.span.line in tried
-
-    return _remarks_where(is_expected, findings)
-
-
-def _remarks_where(is_remark: Callable[[Finding], bool], findings: list[Finding]) -> list[Finding]:
-    return [msgspec.structs.replace(f, severity="info") if is_remark(f) else f for f in findings]
-
-
 def _around(finding: Finding) -> set[int]:
     """All lines of what is found, too: a call may have an argument on each that another rule speaks of."""
-    return _lines(finding).union(range(finding.span.line, finding.span.end_line + 1))
-
-
-def _lines(finding: Finding) -> set[int]:
-    return {finding.span.line, *(n.span.line for n in finding.notes if n.path == finding.path)}
+    return finding.lines.union(range(finding.span.line, finding.span.end_line + 1))
 
 
 def _not_python(path: str, line: int, column: int, reason: str, cell: int | None = None) -> Finding:

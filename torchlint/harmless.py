@@ -1,0 +1,94 @@
+"""What is right and does no harm where it stands: it is only remarked on, and the remark says why."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+import msgspec
+
+from torchlint.finding import Finding
+from torchlint.project import View
+from torchlint.rule import Rule
+from torchlint.source.text.announced import Comments, caught
+from torchlint.source.text.behind import imported
+from torchlint.source.text.pinned import Pinned
+from torchlint.source.text.switched_off import SwitchedOff
+from torchlint.source.text.unreached import Unreached
+
+OF_FILES = ("TL000", "TL001")  # of a whole file: nothing that stands in it explains them
+_OTHER_FILES = "what it looks for may stand in another file of the project"
+_UNREACHED = "nothing in the project leads here"
+_SWITCHED_OFF = "it stands behind a switch that nothing in the project turns on"
+_EXPECTED = "it is expected to fail"
+_PINNED = "the project is kept at an earlier torch"
+
+
+class Harmless:
+    """Asked of what is found in one file. Made while its tree is at hand; what it needs to know it finds when asked."""
+
+    def __init__(self, view: View, text: str, tree: ast.Module, rules: Mapping[str, Rule], is_for_other_torch: bool):
+        self._view = view
+        self._text = text
+        self._rules = rules
+        self._is_for_other_torch = is_for_other_torch
+        self._unreached, self._switched_off, self._pinned = Unreached(view, tree), SwitchedOff(view, text), Pinned(view)
+        self._tried = caught(tree)
+
+    def weighed(self, findings: list[Finding]) -> list[Finding]:
+        """The findings, those that do no harm as remarks."""
+        return [self._weighed(finding) for finding in findings]
+
+    def _weighed(self, finding: Finding) -> Finding:
+        reason = next((reason for reason, holds in self._reasons() if holds(finding)), "")
+        if finding.severity == "info" or not reason:
+            return finding
+        told = f"{finding.help}; " if finding.help else ""
+        return msgspec.structs.replace(finding, severity="info", help=f"{told}only a remark, as {reason}")
+
+    def _reasons(self) -> Iterator[tuple[str, Callable[[Finding], bool]]]:
+        """Why something may do no harm: the first that holds is told."""
+        yield _OTHER_FILES, self._is_unsure
+        yield _UNREACHED, lambda finding: self._stands(finding, self._unreached.has)
+        yield _SWITCHED_OFF, lambda finding: self._stands(finding, self._switched_off.has)
+        yield _EXPECTED, self._is_expected
+        yield _PINNED, self._is_later
+
+    def _is_unsure(self, finding: Finding) -> bool:
+        """Is its rule sure of a file by itself only, where the file uses others of its project?"""
+        return finding.code in self._rules and not self._rules[finding.code].across_files and self._uses_others
+
+    @cached_property
+    def _uses_others(self) -> bool:
+        others = imported(self._view.project, self._view.path, self._text)
+        self._view.consulted.update(others.consulted)
+        return bool(others.paths)
+
+    def _stands(self, finding: Finding, is_unused: Callable[[int], bool]) -> bool:
+        """Does it stand where nothing runs, or does what fails come from there? Who moves to another torch selects
+        TL8, and is told of all.
+        """
+        if finding.severity == "error" and finding.code not in OF_FILES:
+            return any(map(is_unused, finding.lines))
+        return finding.severity == "warning" and is_unused(finding.span.line)
+
+    def _is_expected(self, finding: Finding) -> bool:
+        """Does a comment beside it say that it fails, or is it tried, and its error printed?"""
+        if finding.code in OF_FILES or finding.severity == "info":
+            return False
+        is_tried = finding.severity == "error" and finding.span.line in self._tried
+        return is_tried or self._comments.announce(finding.lines)
+
+    @cached_property
+    def _comments(self) -> Comments:
+        return Comments(self._text)
+
+    def _is_later(self, finding: Finding) -> bool:
+        """Is it wrong with a later torch only than the one that the project is kept at?"""
+        if self._is_for_other_torch:
+            return False
+        if finding.from_run and self._pinned.runs_otherwise:
+            return True
+        since = self._rules[finding.code].since if finding.code in self._rules else None
+        return since is not None and self._pinned.is_before(since)
