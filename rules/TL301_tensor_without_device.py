@@ -148,6 +148,7 @@ from torchlint.source.answers.device_meetings import first_meeting
 
 read_on = ("TL605", "TL304", "TL903", "torch.zeros_like", "torch.Tensor.to")
 in_tests = False
+also_said_by = ("TL304",)
 
 NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
 OF_TENSORS = frozenset(

@@ -199,6 +199,27 @@ y, h = model(torch.randn(3, 2, 5).to(device), h)
     assert [code for code, _ in codes(text, Settings(selections=(Selection(select=("TL903",)),)))] == ["TL903"]
 
 
+def test_a_move_that_is_lost_is_said_where_it_is_lost():
+    text = """import torch
+from torch import nn
+
+class Embedded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(9, 4), nn.Embedding(9, 4)
+
+    def forward(self, x):
+        at = torch.arange(x.size(1)).unsqueeze(0)
+        at.to(x.device)
+        return self.words(x) + self.places(at)
+
+device = torch.device("cuda")
+out = Embedded().to(device)(x.to(device))
+"""
+    assert codes(text, TEXT_WORLD) == [("TL304", 11)]
+    assert codes(text.replace("        at.to(x.device)\n", ""), TEXT_WORLD) == [("TL301", 10)]
+
+
 def test_a_constructor_that_never_calls_its_bases_is_said_once():
     pytest.importorskip("torch")
     text = """\
