@@ -76,6 +76,7 @@ read_on = ("TL113", "TL114", "notes/broadcasting", "torch.nn.functional.mse_loss
 
 # What leaves the numbers of a layer where they are, and the tests of a loss by hand.
 _POINTWISE = words(named("pointwise", but="broadcasts") | named("clips") | named_of("dropout"))
+_FAR = 64  # operations
 _WITHOUT_AXIS = {"squeeze", "flatten", "view", "reshape", "getitem", "select", "ravel"}
 _POSITIVE = {"pow", "square", "abs", "mul"}
 _LAYERS = {"linear", "bilinear", "addmm", "matmul", "conv1d"}
@@ -93,15 +94,11 @@ def check(op):
     first, second = op.argument("input", 0), op.argument("target", 1)
     column = _column(first, second)
     if column is None:
+        yield from _spread_before(first, second)
         return
-    maker = (first, second)[column].made_by
-    if (
-        op.argument("reduction", 99) == "none"
-        and maker is not None
-        and maker.name in ("unsqueeze", "getitem", "view", "reshape")
-    ):
-        return
-    yield _finding(op, column, first, second)
+    maker = getattr((first, second)[column].made_by, "name", "")
+    if op.argument("reduction", 99) != "none" or maker not in ("unsqueeze", "getitem", "view", "reshape"):
+        yield _finding(op, column, first, second)
 
 
 @on_op(".mean", "torch.mean", ".sum", "torch.sum", needs=("mean|sum", "backward"))
@@ -124,6 +121,19 @@ def check_by_hand(op):
         yield _finding(made, column, first, second)
 
 
+def _spread_before(first, second):
+    """The operation that spread a column and a row to a table whose rows a column is compared with now."""
+    shapes = [getattr(one, "shape", ()) for one in (first, second)]
+    size = max(shapes, key=len)[:1]
+    if size > (1,) and (*size, 1) in shapes and size * 2 in shapes:
+        for made in (first, second)[shapes.index(size * 2)].behind():
+            taken = made.argument("input", 0), made.argument("other", 1)
+            column = _column(*taken)
+            if column is not None:
+                yield _finding(made, column, *taken)
+                return
+
+
 def _column(first, second):
     """Which of two tensors is the other with an axis of one behind it."""
     shapes = getattr(first, "shape", None), getattr(second, "shape", None)
@@ -137,21 +147,22 @@ def _column(first, second):
 
 def _comes_from(tensor, names, through=frozenset()):
     """Whether operations of these names made a tensor, but for what changes each number by itself."""
-    made = tensor.made_by
-    for _ in range(8):
-        if made is None or made.name in names:
-            return made is not None
-        if made.name not in _POINTWISE and made.name not in through:
-            return False
-        made = getattr(made.argument("input", 0), "made_by", None)
-    return False
+    return getattr(_maker(tensor, _POINTWISE | through), "name", "") in names
 
 
 def _is_data(tensor):
-    made = tensor.made_by
-    while made is not None and made.name in _POINTWISE:
-        made = getattr(made.argument("input", 0), "made_by", None)
+    made = _maker(tensor, _POINTWISE)
     return made is None or made.name in _DATA
+
+
+def _maker(tensor, through):
+    """The operation that made a tensor, behind those of some names."""
+    made = tensor.made_by
+    for _ in range(_FAR):
+        if made is None or made.name not in through:
+            break
+        made = getattr(made.argument("input", 0), "made_by", None)
+    return made
 
 
 def _finding(op, column, first, second):

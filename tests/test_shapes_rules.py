@@ -147,3 +147,42 @@ def test_shapes_for_an_editor_change_no_finding_and_cost_no_second_dry_run(tmp_p
     assert both < 1.4 * alone
     (forward,) = [hint for hint in outcomes[1].hints if isinstance(hint, ForwardHint)]
     assert (forward.inputs, forward.output) == ((("x", "(B, 8)"),), "(B, 3)")  # as it is in training
+
+
+LOOP = """
+class Loop:
+    def __init__(self, model, criterion):
+        self.model, self.criterion = model, criterion
+
+    def loss(self, batch):
+        x, y = batch
+        return self.criterion(self.model(x){}, y)
+
+    def fit(self, batch):
+        self.loss(batch).backward()
+"""
+STARTED = """
+from loop import Loop
+
+loop = Loop(nn.Linear(4, 1), {}())
+for _ in range(2):
+    loop.fit((torch.randn(8, 4), torch.randn(8)))
+loop.loss((torch.randn(8, 4), torch.randn(8)))
+"""
+
+
+@pytest.mark.parametrize(("squeezed", "lines"), [("", [9]), (".squeeze(-1)", [])])
+@pytest.mark.parametrize("is_named_there", [False, True])
+def test_what_happens_in_another_file_is_said_of_the_call_that_leads_there(tmp_path, squeezed, lines, is_named_there):
+    """It is said once, whichever file names what it is about."""
+    loss = "nn.MSELoss"
+    (tmp_path / "loop.py").write_text("from torch import nn\nLoss = nn.MSELoss\n" + LOOP.format(squeezed))
+    if is_named_there:
+        loss = "loop_file.Loss"
+    program = PRELUDE + "import loop as loop_file\n" * is_named_there + STARTED.format(loss)
+    outcome = lint(program, Job.of(tmp_path / "main.py", Settings(), Project(tmp_path)))
+    found = [f for f in outcome.findings if f.code == "TL905"]
+    assert [f.span.line - is_named_there for f in found] == lines
+    for finding in found:
+        assert finding.fix is None
+        assert (finding.notes[0].path, finding.notes[0].span.line) == (str(tmp_path / "loop.py"), 10)

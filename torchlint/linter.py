@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -229,15 +229,24 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
         needing = [rule for rule in rules if rule.only_dry]
         return _Dry(notices=(_no_torch(needing or rules),))
     from torchlint.shapes.search.check import dry_run
+    from torchlint.source.text.behind import imported
 
     is_test = TEST_FILES.fullmatch(PurePath(job.path).name) is not None
     heard = [rule for rule in rules if rule.in_tests or not is_test]
-    armed = [(rule, trigger) for rule in heard for trigger in rule.triggers if _is_met(trigger, text)]
+    others = imported(job.project, job.path, text)
+    view.consulted.update(others.consulted)
+
+    def says(rule: Rule, word: str) -> bool:
+        """What is wrong in a file that this one calls is said of the call, unless the rule reads that file as well."""
+        return word in text or rule.only_dry and job.project.is_in_one(word, others.paths)
+
+    armed = [(rule, one) for rule in heard for one in rule.triggers if one.is_dry and _is_met(one, partial(says, rule))]
     listener = watch = None
     if any(trigger.kind == "op" for _, trigger in armed):
         from torchlint.shapes.record.listening import Listener
 
-        listener = Listener([(t.names, partial(_said, r, t, job)) for r, t in armed if t.kind == "op"])
+        checks = [(t.names, partial(_said, r, t, job)) for r, t in armed if t.kind == "op"]
+        listener = Listener(checks, job.path)
     if job.hints:
         from torchlint.shapes.record.tensor_watch import Watch
 
@@ -268,15 +277,15 @@ def _no_torch(rules: list[Rule]) -> str:
     return f"{NO_DRY_RUN} ({codes}): there is no torch in this environment; {advice}"
 
 
-def _is_met(trigger: Trigger, text: str) -> bool:
-    """Whether the words that a trigger of the dry run needs stand in a file."""
-    return trigger.is_dry and all(any(word in text for word in need.split("|")) for need in trigger.needs)
+def _is_met(trigger: Trigger, says: Callable[[str], bool]) -> bool:
+    """Are the words said that a trigger of the dry run needs?"""
+    return all(any(map(says, need.split("|"))) for need in trigger.needs)
 
 
 def _said(rule: Rule, trigger: Trigger, job: Job, subject: Any) -> list[Finding]:
     """What a rule says about an operation, a forward or a fault, in this file; one that raises is said to."""
     try:
-        found = [f for f in rule.function(trigger)(subject) if f.path == job.path]
+        found = [f for f in rule.function(trigger)(subject) if f.path == job.path or rule.only_dry]
     except Exception as error:
         if job.strict:
             raise

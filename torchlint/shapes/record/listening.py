@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import torch
 
 from torchlint.facts import named, words
@@ -20,6 +21,7 @@ _SAME = words(named("same_numbers", but="cuts") | named("joins") | named("picks"
 _REPEATS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 REMEMBERED = 20_000  # operations whose results know what made them
 BEHIND = 16  # operations that leave numbers as they are, between the one that made them and the one that takes them
+HAPPENS_HERE = "it happens here"  # beside what is said of the call that leads to it from another file
 CHANGES = 24  # runs with other sizes that must lead to the same finding
 
 
@@ -68,6 +70,16 @@ class Operand:
                 return _common(taken, also)
             made = taken.made_by if isinstance(taken, Operand) else None
         return None
+
+    def behind(self) -> Iterator[Operation]:
+        """The operations that made it, and what they took, the last ones first."""
+        left = [self]
+        for one in left:
+            made = one.made_by
+            if made is not None:
+                yield made
+                taken = (arg for arg in map(_seen, made.args) if isinstance(arg, Operand) and len(left) < BEHIND)
+                left.extend(arg for arg in taken if arg not in left)
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Operand) and other.tensor is self.tensor
@@ -192,11 +204,13 @@ Check = tuple[Sequence[str], Callable[[Operation], Sequence[Finding]]]
 
 
 class Listener:
-    """Gives operations to checks and keeps what they say. Nothing is heard unless `hearing` is open."""
+    """Gives operations to checks and keeps what they say of a file. Nothing is heard unless `hearing` is open."""
 
-    def __init__(self, checks: Sequence[Check]):
+    def __init__(self, checks: Sequence[Check], path: str = ""):
         self.findings: dict[Any, Finding] = {}
         self.guessing = False
+        self._path = path
+        self._led: dict[Any, Any] = {}  # which call led to what lies in another file
         self._wanted: dict[Any, list[Callable]] = {}
         self._said: set[Any] = set()
         self._count = 0
@@ -229,8 +243,19 @@ class Listener:
             if key not in self._said or self.guessing:
                 self._said.add(key)
                 for check in checks:
-                    for finding in check(made):
+                    for finding in filter(None, map(self._here, check(made))):
                         self.findings.setdefault((finding.path, finding.span, finding.code), finding)
+
+    def _here(self, finding: Finding) -> Finding | None:
+        """The same finding at the first call in the file that leads to it, if it lies in another one."""
+        if finding.path == self._path or not self._path:
+            return finding
+        callers = (caller for _, caller in reversed(machines[-1].stack) if caller and caller[0] == self._path)
+        caller = next(callers, None)
+        if caller is None or self._led.setdefault((finding.path, finding.span, finding.code), caller) != caller:
+            return None
+        notes = (Note(HAPPENS_HERE, finding.path, finding.span), *finding.notes)
+        return msgspec.structs.replace(finding, path=caller[0], span=caller[1], notes=notes, fix=None)
 
     def during(self, run: Callable[[], Any]) -> tuple[Any, dict[Any, Finding]]:
         """What a run with guessed sizes returns, and what is said about it and not yet kept."""
