@@ -42,6 +42,8 @@ CALLS = """
     np.fft.rfftfreq(9)
     np.fft.fftfreq(9, d=0.1)
     np.outer(x, d[0])
+    np.eye(3, dtype=np.float32)[np.zeros((5, 4), dtype=np.uint8)]
+    x[np.ones(6, dtype=np.int16), 0]
     np.outer(np.arange(3) + 0.5, np.arange(4))
     np.outer([1, 2], i[0])
     np.convolve(x[0], d[0])

@@ -271,7 +271,8 @@ class Array:
 
     def __getitem__(self, key: Any) -> Any:
         parts = [
-            part.tensor if isinstance(part, Array) else part for part in (key if isinstance(key, tuple) else (key,))
+            _places(part.tensor) if isinstance(part, Array) else part
+            for part in (key if isinstance(key, tuple) else (key,))
         ]
         if any(
             type(p) is Unknown or (isinstance(p, slice) and Unknown in map(type, (p.start, p.stop, p.step)))
@@ -332,6 +333,12 @@ class Array:
         if function is operator.truediv and not left.dtype.is_floating_point and not left.dtype.is_complex:
             left = left.to(torch.float64)
         return Array(function(right, left) if swapped else function(left, right))
+
+
+def _places(index: torch.Tensor) -> torch.Tensor:
+    """Whole numbers of every kind name places; torch would take bytes for a mask, and does not take short ones."""
+    whole = not index.is_floating_point() and not index.is_complex() and index.dtype is not torch.bool
+    return index.to(torch.int64) if whole else index
 
 
 COMPARISONS = frozenset({operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne})
