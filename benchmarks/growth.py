@@ -1,10 +1,13 @@
 """How the cost of linting a file grows with the file: each construct of the language at five sizes, and the exponent.
 
-    python benchmarks/growth.py [PART OF A NAME …] [--dry] [--work fix] [--sizes 250,500,1000,2000,4000] [--limit 20]
+    python benchmarks/growth.py [PART OF A NAME …] [--dry] [--work fix] [--sizes 250,500,1000,2000,4000] [--limit 6]
+                                [--rows FILE]
 
 Costs are CPU seconds of a process of its own, less those of the same file with one line of the construct. The exponent
-is that of the curve through the three largest sizes that cost enough to be measured: 1 is linear, 2 quadratic. The
-worst come first; exit code 1 if one is above 1.3 or was not done within the limit.
+is that of the curve through the three largest sizes that cost enough to be measured: 1 is linear, 2 quadratic. A
+construct is left once its curve is seen to be flat, or leads beyond the limit. The worst come first; exit code 1 if one
+is above 1.3 or was not done within the limit. FILE gets each row as it comes, and what stands in it is not measured
+again: a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from growth_expressions import EXPRESSIONS, NESTED, program
@@ -32,6 +35,9 @@ from growth_training import TRAINING
 SIZES = (250, 500, 1000, 2000, 4000)
 SHORTEST = 0.02  # seconds; less is not measured well
 STEEPEST = 1.3
+FLAT = 1.1  # a part that is quadratic and does not show in this makes less than 1.2 of the next size
+
+Row = tuple[float, dict[int, float], str]  # the exponent, CPU seconds by size, a note
 
 
 def constructs() -> dict[str, Callable[[int], Files]]:
@@ -155,25 +161,31 @@ def exponent(costs: dict[int, float]) -> float:
     return sum((x - middle) * (y - height) for x, y in points) / sum((x - middle) ** 2 for x, y in points)
 
 
-def measured(names: list[str], sizes: list[int], worker: Worker) -> Iterator[tuple[float, float, str, str]]:
-    """(exponent, seconds of the largest size, name, all costs) of each construct; infinity where one was not done."""
-    for done, name in enumerate(names, 1):
-        if sys.stderr.isatty():
-            print(f"\r{done}/{len(names)} {name}".ljust(100), end="", file=sys.stderr)
-        base, costs, note = worker.ask(name, 1), {}, ""
-        for n in sizes:
-            cost = worker.ask(name, n)
-            if not isinstance(cost, float):
-                note = f"{n}: {cost or 'over the limit'}"
-                break
-            costs[n] = cost - (base if isinstance(base, float) else 0.0)
-        slope = math.inf if note else exponent(costs)
-        yield (
-            slope,
-            max(costs.values(), default=0.0),
-            name,
-            " ".join(f"{cost:8.3f}" for cost in costs.values()) + f"  {note}",
-        )
+def measured(name: str, sizes: list[int], worker: Worker, limit: float) -> Row:
+    """Its exponent, or infinity where it was not done, its costs, and why there are no more."""
+    base, costs = worker.ask(name, 1), {}
+    for n in sizes:
+        slope = exponent(costs)
+        if sum(cost >= SHORTEST for cost in costs.values()) > 1:
+            last, cost = max(costs.items())
+            if slope < FLAT:
+                return slope, costs, "flat"
+            if cost * (n / last) ** slope > limit:
+                return slope, costs, f"{n}: over the limit, as it grows"
+        answer = worker.ask(name, n)
+        if not isinstance(answer, float):
+            return math.inf, costs, f"{n}: {answer or 'over the limit'}"
+        costs[n] = answer - (base if isinstance(base, float) else 0.0)
+    return exponent(costs), costs, ""
+
+
+def kept(path: Path | None) -> dict[str, Row]:
+    """The rows that a run before this one wrote."""
+    lines = path.read_text().splitlines() if path and path.exists() else []
+    rows = {}
+    for name, slope, costs, note in map(json.loads, lines):
+        rows[name] = (slope, {int(n): cost for n, cost in costs.items()}, note)
+    return rows
 
 
 def main() -> int:
@@ -182,7 +194,8 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="the dry run instead of the text world")
     parser.add_argument("--work", choices=("text", "dry", "fix", "report"), default="text")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
-    parser.add_argument("--limit", type=float, default=20, help="CPU seconds for one file")
+    parser.add_argument("--limit", type=float, default=6, help="CPU seconds for one file")
+    parser.add_argument("--rows", type=Path, help="where rows are kept, each as it comes")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     kind = "dry" if chosen.dry else chosen.work
@@ -191,13 +204,24 @@ def main() -> int:
         return 0
     names = [name for name in constructs() if not chosen.parts or any(part in name for part in chosen.parts)]
     sizes = sorted(map(int, chosen.sizes.split(",")))
+    rows = kept(chosen.rows)
     worker = Worker(kind, chosen.limit)
-    rows = sorted(measured(names, sizes, worker), reverse=True)
+    for done, name in enumerate(names, 1):
+        if sys.stderr.isatty():
+            print(f"\r{done}/{len(names)} {name}".ljust(100), end="", file=sys.stderr)
+        if name not in rows:
+            rows[name] = measured(name, sizes, worker, chosen.limit)
+            if chosen.rows:
+                with chosen.rows.open("a") as out:
+                    out.write(json.dumps([name, *rows[name]]) + "\n")
     worker.stop()
+    rows = {name: rows[name] for name in names}
     print(f"\n exponent  CPU seconds at n = {', '.join(map(str, sizes))}  ({kind})".ljust(70))
-    for slope, _, name, costs in rows:
-        print(f"{slope:9.2f}  {name:52} {costs}")
-    steep = sum(slope > STEEPEST for slope, *_ in rows)
+    for name, (slope, costs, note) in sorted(
+        rows.items(), key=lambda row: (-row[1][0], -max(row[1][1].values(), default=0))
+    ):
+        print(f"{slope:9.2f}  {name:52} {' '.join(f'{cost:8.3f}' for cost in costs.values())}  {note}")
+    steep = sum(slope > STEEPEST for slope, *_ in rows.values())
     print(f"{steep} of {len(rows)} constructs grow faster than n to the power of {STEEPEST}")
     return steep > 0
 
