@@ -90,3 +90,14 @@ def test_who_turns_it_on_later_is_seen_by_the_cache(tree):
     assert severities() == {"info"}
     tree({"main.py": MAIN.format("True")})
     assert severities() == {"warning"}
+
+
+def test_a_line_in_a_case_is_asked_about_too(tree):
+    cases = (
+        "        match size:\n            case 1 if self.use_checkpoint:\n                return x\n            case _:\n"
+        "                if self.use_checkpoint and self.training:\n"
+        "                    return checkpoint.checkpoint(self.layer, x)\n                return x\n"
+    )
+    net = NET[: NET.index("        if self.use")].replace("forward(self, x)", "forward(self, x, size)") + cases
+    tree({"net.py": net, "main.py": MAIN.format("False")})
+    assert severities() == {"info"}

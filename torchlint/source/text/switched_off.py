@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from operator import attrgetter
 
 from torchlint.project import View
 from torchlint.source.text.index import last_word
@@ -77,15 +79,21 @@ class SwitchedOff:
 
 def _switches_of(tree: ast.Module, line: int) -> Iterator[str]:
     """The names of what has to be true for a line to run, of parameters and attributes of the object."""
-    body: list[ast.stmt] = tree.body
-    while body:
-        around = next((s for s in body if s.lineno <= line <= (s.end_lineno or s.lineno)), None)
+    around = _at(tree.body, line)
+    while around is not None:
         if isinstance(around, ast.If) and around.body[0].lineno <= line <= (around.body[-1].end_lineno or 0):
             tests = around.test.values if isinstance(around.test, ast.BoolOp) else [around.test]
             if not isinstance(getattr(around.test, "op", None), ast.Or):
                 yield from filter(_PLAIN.fullmatch, map(_name_of, tests))
-        parts = [getattr(around, part, ()) for part in ("body", "orelse", "finalbody", "handlers", "cases")]
-        body = [statement for part in parts for statement in part]
+        inner = [part.body for held in ("handlers", "cases") for part in getattr(around, held, ())]
+        inner += [getattr(around, held, []) for held in ("body", "orelse", "finalbody")]
+        around = next((found for block in inner if (found := _at(block, line)) is not None), None)
+
+
+def _at(block: list[ast.stmt], line: int) -> ast.stmt | None:
+    """The statement of a block that has a line: asked of each finding, and the block may be as long as the file."""
+    at = bisect_right(block, line, key=attrgetter("lineno")) - 1
+    return block[at] if at >= 0 and line <= (block[at].end_lineno or 0) else None
 
 
 def _name_of(test: ast.expr) -> str:
