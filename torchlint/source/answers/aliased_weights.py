@@ -242,7 +242,7 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
         word = str(holder.slice.value)
     if _TO_COME_BACK_TO.search(word.lower()) or _is_restored(module, assignment, holder):
         return True
-    if _is_best_so_far(assignment) and any(_loaded_again(module, assignment, holder)):
+    if _is_best_so_far(module, assignment) and any(_loaded_again(module, assignment, holder)):
         return True
     return bool(word) and any(
         isinstance(test, (ast.Compare, ast.BoolOp)) and _TO_COME_BACK_TO.search(unparsed(test).lower())
@@ -266,12 +266,18 @@ def _put_into_attributes(module: Module) -> frozenset[str]:
     return frozenset(value.id for value in stored if isinstance(value, ast.Name))
 
 
-def _is_best_so_far(assignment: ast.stmt) -> bool:
+def _is_best_so_far(module: Module, assignment: ast.stmt) -> bool:
     """`if score > self.score: self.score = score`, beside it, or `if score > top[0]: top = score, state`: what is kept
     for the highest of something, not for the last of its numbers.
     """
     test = next(iter(tests_around(assignment)), (None, False))[0]
-    beside = [one for one in getattr(assignment.up, "body", ()) if isinstance(one, ast.Assign)]
+    return test is not None and _are_of_the_best(module, assignment.up, test)
+
+
+@remembered
+def _are_of_the_best(module: Module, block: ast.AST, test: ast.expr) -> bool:
+    """Does one of the statements of a block that runs by a test take up the highest of something?"""
+    beside = [one for one in getattr(block, "body", ()) if isinstance(one, ast.Assign)]
     parts = [part for one in beside for part in _assigned(one)]
     return any(
         any(_takes_up(target, value, one) for target, value in parts)

@@ -19,7 +19,15 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import EACH, Value, frame_of
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import (
+    Scope,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    standing_in,
+    statement_of,
+    within,
+)
 from torchlint.source.text.spelling import root_of
 from torchlint.source.training.asked_for import is_off_by_default
 from torchlint.source.training.filled import put_in, read_of
@@ -109,10 +117,14 @@ def _changing(call: Value) -> Iterator[tuple[Callee, ast.arg]]:
 def _changing_imports(module: Module) -> frozenset[str]:
     """The names of functions from other files that change what they are given."""
     first: dict[str, ast.Call] = {}
+    imported: dict[tuple[Scope | None, str], bool] = {}  # a name may be bound again by each call of it
     for call in module.index.calls:
         if (root := root_of(call.func)) is not None and isinstance(call.func, (ast.Name, ast.Attribute)):
-            scope = root.at.lookup(root.id)
-            if scope is not None and any(isinstance(binding, ast.alias) for binding in scope.bindings[root.id]):
+            scope, name = root.at.lookup(root.id), root.id
+            if (scope, name) not in imported:
+                bound = scope.bindings[name] if scope is not None else ()
+                imported[scope, name] = any(isinstance(binding, ast.alias) for binding in bound)
+            if imported[scope, name]:
                 first.setdefault(last_word(call.func), call)
     return frozenset(
         word
@@ -251,10 +263,17 @@ def _gives_only_places(module: Module, tensor: ast.expr, change: ast.AST) -> boo
     """`x[i] = inf`, and then only `x.topk(3).indices`: no gradient comes back from where something is."""
     if not isinstance(tensor, ast.Name):
         return False
-    function, statement = enclosing_function(change), statement_of(change)
-    read = [n for n in module.index.names(tensor.id) if isinstance(n.ctx, ast.Load) and not within(n, statement)]
-    here = [use for use in read if enclosing_function(use) is function]
-    return bool(here) and all(map(_is_asked_for_places, here))
+    read, for_more = _reads(module, tensor.id, enclosing_function(change))
+    own_read, own_for_more = (standing_in(statement_of(change), uses) for uses in (read, for_more))
+    return len(own_read) < len(read) and len(own_for_more) == len(for_more)
+
+
+@remembered
+def _reads(module: Module, name: str, function: ast.AST | None) -> tuple[list[ast.Name], list[ast.Name]]:
+    """Where a function reads a name, and where it does so for more than where something is."""
+    loads = [node for node in module.index.names(name) if isinstance(node.ctx, ast.Load)]
+    read = [use for use in loads if enclosing_function(use) is function]
+    return read, [use for use in read if not _is_asked_for_places(use)]
 
 
 def _is_asked_for_places(use: ast.Name) -> bool:

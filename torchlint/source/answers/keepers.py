@@ -64,7 +64,7 @@ def keepers(module: Module, use: ast.expr, change: ast.AST) -> Iterator[Keeper]:
         inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
         if node is use or not inside and node.lineno >= first or kept.line > change.end_lineno:
             continue
-        if _names_its_result(node) or _is_computed_anew(kept, change):
+        if _names_its_result(node) or _is_computed_anew(module, kept, change):
             continue
         if (
             enclosing_function(node) is enclosing_function(use)
@@ -82,11 +82,17 @@ def _names_its_result(read: ast.Name) -> bool:
     )
 
 
-def _is_computed_anew(kept: Keeper, change: ast.AST) -> bool:
+def _is_computed_anew(module: Module, kept: Keeper, change: ast.AST) -> bool:
     """`y = head(x); x[chosen] += z; y = head(x)`: what kept the old numbers is given up for the new ones."""
     before = statement_of(kept.node)
     block, at = block_of(statement_of(change))
-    return isinstance(before, ast.Assign) and any(dumped(later) == dumped(before) for later in block[at + 1 :])
+    return isinstance(before, ast.Assign) and _last_places(module, block).get(dumped(before), 0) > at
+
+
+@remembered
+def _last_places(module: Module, block: list[ast.stmt]) -> dict[str, int]:
+    """Where in a block each assignment stands for the last time, by what it does."""
+    return {dumped(statement): at for at, statement in enumerate(block) if isinstance(statement, ast.Assign)}
 
 
 @remembered

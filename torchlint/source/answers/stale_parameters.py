@@ -405,7 +405,7 @@ def _is_made_anew_by(value: Value, model: ast.expr) -> bool:
     if not isinstance(value.node, ast.Call) or value.path:
         return False
     text, function = unparsed(model), enclosing_function(value.node) or value.module.tree
-    if any(unparsed(node.value) == text for node in value.module.index.inside(function, ast.Assign)):
+    if text in _given_on(value.module, function):
         return False  # the old one may be trained under another name
     given = [*value.node.args, *(keyword.value for keyword in value.node.keywords)]
     made = origins(value)
@@ -427,6 +427,13 @@ def _is_made_anew_by(value: Value, model: ast.expr) -> bool:
         )
         and kinds(Value(value.module, model)) == {MODULE}
     )
+
+
+@remembered
+def _given_on(module: Module, function: ast.AST) -> frozenset[str]:
+    """The names and attributes that a function, or the file, gives to others: `old = model`."""
+    stored = [node.value for node in module.index.inside(function, ast.Assign)]
+    return frozenset(unparsed(value) for value in stored if isinstance(value, (ast.Name, ast.Attribute)))
 
 
 def _is_made_for(origin: Value, call: ast.Call) -> bool:
@@ -452,16 +459,10 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
     for call in _calls_on(module, "parameters").get(text, ()):
         if not latest <= call.lineno < change.lineno or enclosing_function(call) is not function:
             continue
-        made = next(
-            (
-                a
-                for a in ancestors(call)
-                if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None
-            ),
-            None,
-        )
-        if made is not None and made.lineno >= latest and may_follow(made, change):
-            found.append(Value(module, made))
+        around = (Value(module, node) for node in ancestors(call) if isinstance(node, ast.Call))
+        made = next((one for one in around if constructor_argument(one) is not None), None)
+        if made is not None and made.node.lineno >= latest and may_follow(made.node, change):
+            found.append(made)
     found = found or [made for made in constructors(module) if _is_given_before(made, change, text)]
     made_of = (*constructors(module), *_made_by_helpers(module)) if not found else ()
     return found or [made for made in made_of if _is_handed_before(made, change, text)]
