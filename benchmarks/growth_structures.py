@@ -108,6 +108,9 @@ STRUCTURES: dict[str, Callable[[int], str]] = {
         _each(n, lambda i: f"async def f{i}(x):\n    async with flag:\n        await f{i - 1}(x)")
     ),
     "functions of one name": lambda n: _defined(_each(n, lambda i: f"def f(x):\n    return x + {i}"), "x = f(x)"),
+    "functions of one name that call each other": lambda n: _defined(
+        _each(n, lambda i: "def f(x):\n    return f(model(x))"), "x = f(x)"
+    ),
     "functions with globals": lambda n: _defined(
         _each(n, lambda i: "def f():\n    global total\n    total = total + loss"), "total.backward()"
     ),

@@ -76,6 +76,15 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
         "for x, y in loader:",
         (4, "state = tuple(s.detach() for s in state)\nout, state = lstm(x, state)\ncriterion(out, y).backward()"),
     ],
+    "steps of a cell in one round": [
+        "cell = nn.RNNCell(8, 8)\noptimizer = optim.Adam(cell.parameters())\nfor x, y in loader:",
+        (4, "h = cell(x[:, {i}], h)\nlosses.append(criterion(h, y))"),
+        "    loss = sum(losses)\n    loss.backward()\n    optimizer.step()",
+    ],
+    "rounds of a cell": [
+        "cell = nn.RNNCell(8, 8)\noptimizer = optim.Adam(cell.parameters())\nh = torch.zeros(4, 8)\nfor x, y in loader:",
+        (4, "optimizer.zero_grad()\nh = cell(x, h)\nloss = criterion(h, y)\nloss.backward()\noptimizer.step()"),
+    ],
     "networks cut off": [
         (
             0,

@@ -32,6 +32,7 @@ loss = F.cross_entropy(logits, target)
 import ast
 
 from torchlint import SAME_NUMBERS, Call, Node, on_node
+from torchlint.source.answers.predicted import predicted
 
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
 
@@ -91,20 +92,10 @@ def is_index(place: Node, node: ast.expr) -> bool:
     for origin in origins:
         made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]
         if not all(o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in made):
-            compared = compared or are_predicted(place)
+            compared = compared or predicted(place.module)
             if (origin.node, origin.path) not in compared:
                 return False
     return bool(origins)
-
-
-def are_predicted(place: Node) -> set[tuple]:
-    """What the file compares with an argmax: `(logits.argmax(1) == y).sum()`."""
-    found = set()
-    for test in place.inside(ast.Compare, of=place.module.tree):
-        sides = [place.at(test).origins(side, SAME_NUMBERS) for side in (test.left, *test.comparators)]
-        if isinstance(test.ops[0], (ast.Eq, ast.NotEq)) and any(o.does("argmax") for o in sides[0] + sides[-1]):
-            found |= {(o.node, o.path) for side in sides for o in side if not o.unknown}
-    return found
 
 
 def is_drawn_mask(origin) -> bool:

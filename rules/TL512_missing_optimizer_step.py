@@ -99,14 +99,15 @@ def apply(model, lr):
 """
 
 import ast
+from bisect import bisect_left
+from itertools import chain, zip_longest
 
 from torchlint import Loop, Round, on_round
+from torchlint.source.answers.gradients_read import may_read_gradients, reads_gradients
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.step")
 in_tests = False
 across_files = False
-
-CLEARING = frozenset("zero_grad no_grad set_grad_enabled requires_grad_ clip_grad_norm_ clip_grad_value_".split())
 
 
 @on_round("function", needs=("manual_backward", "zero_grad", "optim"))
@@ -131,6 +132,7 @@ def check(loop: Loop):
 def never_stepped(loop: Round, around: Round):
     if not around.is_seen_through or _uses_gradients(loop):
         return
+    steps = sorted(around.each("step"), key=_place)
     for clear in loop.each("clear"):
         if not clear.clears_optimizer or clear.event.loops:
             continue
@@ -139,10 +141,11 @@ def never_stepped(loop: Round, around: Round):
         others = [act for act in near if act is not None and act.clears_optimizer and act.on_text != clear.on_text]
         if backward is None or others and not _is_only_cleared(loop, clear):
             continue
-        nearest_first = sorted(around.each("step"), key=lambda step: abs(step.node.pos - clear.node.pos))
-        if any(step.may_step(clear) for step in nearest_first):
+        behind = bisect_left(steps, _place(clear), key=_place)
+        nearest_first = chain.from_iterable(zip_longest(steps[behind:], reversed(steps[:behind])))
+        if any(step is not None and step.may_step(clear) for step in nearest_first):
             continue
-        name, left = clear.on_text, "what it holds is not" if around.each("step") else "nothing is"
+        name, left = clear.on_text, "what it holds is not" if steps else "nothing is"
         yield loop.finding(
             f"`{backward.text}` computes gradients, but `{name}.step()` is never called: {left} trained",
             help=f"call `{name}.step()` after it",
@@ -151,6 +154,10 @@ def never_stepped(loop: Round, around: Round):
             at=backward,
         )
         return
+
+
+def _place(act) -> int:
+    return act.node.pos
 
 
 def _is_only_cleared(loop, clear) -> bool:
@@ -170,24 +177,9 @@ def _uses_gradients(loop) -> bool:
     if any(not loop.is_ours(call.node) and not _is_plain(call) for call in given):
         return True  # `read_gradients(model)`, of a file that nobody has seen
     elsewhere = [function.node for call in given for function in call.functions]
-    for code in (loop.node, *loop.helpers, *_called(loop), *elsewhere):
-        for node in ast.walk(code):
-            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == "self" for a in node.args):
-                return True  # a hook may do it
-            if not isinstance(node, ast.Attribute):
-                continue
-            is_called = isinstance(node.up, ast.Call)
-            if "grad" in node.attr and is_called and node.attr not in CLEARING:  # `self.retrieve_grad()`
-                return True
-            if node.attr in ("grad", "param_groups") or "step" in node.attr and is_called != (node.attr == "step"):
-                return True
-    return False
-
-
-def _called(loop):
-    """The functions of the file that go by a name the loop calls."""
-    called = {loop.word(call) for call in loop.inside(ast.Call, of=loop.node)}
-    return [function for function in loop.module.index.functions if function.name in called]
+    return any(reads_gradients(loop.module, code) for code in (loop.node, *loop.helpers, *elsewhere)) or any(
+        may_read_gradients(loop.module, word) for word in {loop.word(c) for c in loop.inside(ast.Call, of=loop.node)}
+    )
 
 
 def _is_plain(call) -> bool:

@@ -10,6 +10,7 @@ from torchlint.source.answers.axes import layout
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import PARAMETER, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
@@ -57,8 +58,8 @@ def _contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, a
     if axis == -1:
         return None
     function = enclosing_function(softmax)
-    for product, weights in _products(module, function):
-        if not _is_only(module, weights, softmax) or _is_turned(module, softmax):
+    for product in _weighted_by(module, function).get(id(softmax), ()):
+        if _is_turned(module, softmax):
             continue
         made = list(_made(module, Value(module, scores), _MAX_PARTS))
         if made and all(one is not None and _is_before(module, one, axis) for one in made):
@@ -72,8 +73,7 @@ def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis:
     were computed of the same words, `(weights.unsqueeze(2) * torch.stack(outputs, 1)).sum(1)`. `softmax` gives the
     weights.
     """
-    inside = enclosing_function(softmax) or module.tree
-    for call in module.index.calls_of("einsum", "sum", inside=inside):
+    for call in _pooling(module, enclosing_function(softmax)):
         value = Value(module, call)
         if last_word(call.func) == "einsum":
             is_other = _is_summed_by_letters(value, softmax, axis)
@@ -82,6 +82,13 @@ def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis:
         if is_other and not _is_turned(module, softmax, call):
             return call
     return None
+
+
+@remembered
+def _pooling(module: Module, function: ast.AST | None) -> list[ast.Call]:
+    """The calls in a function, or in the file, that may sum up what was weighted."""
+    found = module.index.calls_of("einsum", "sum", inside=function or module.tree)
+    return [call for call in found if last_word(call.func) == "einsum" or _summed_second(Value(module, call))]
 
 
 def _is_summed_by_letters(einsum: Value, softmax: ast.Call, axis: int) -> bool:
@@ -102,13 +109,7 @@ def _is_summed_by_letters(einsum: Value, softmax: ast.Call, axis: int) -> bool:
 
 def _is_summed_after_product(call: Value, softmax: ast.Call, scores: ast.expr) -> bool:
     """`(weights.unsqueeze(-1) * words).sum(1)`, where layers made the scores of these words, place by place"""
-    names = {c.name for c in callees(call)}
-    is_method = isinstance(call.node.func, ast.Attribute) and not names & {"torch.sum"}
-    given = call.node.func.value if is_method else argument(call.node, "input", 0)
-    dim = argument(call.node, "dim", 0 if is_method else 1)
-    if not isinstance(dim, ast.Constant) or dim.value != 1 or given is None or not names <= _SUMS:
-        return False
-    for product in origins(call.at(given, ())):
+    for product in origins(call.at(_summed_second(call), ())):
         if isinstance(product.node, ast.BinOp) and isinstance(product.node.op, ast.Mult) and not product.path:
             for factor, other in ((product.node.left, product.node.right), (product.node.right, product.node.left)):
                 source = _source(Value(call.module, scores), _MAX_PARTS)
@@ -119,6 +120,16 @@ def _is_summed_after_product(call: Value, softmax: ast.Call, scores: ast.expr) -
                 if weights is not None and _is_only(call.module, weights, softmax):
                     return stacked is not None or source is not None and source == {o.key for o in origins(words)}
     return False
+
+
+def _summed_second(call: Value) -> ast.expr | None:
+    """`words` of `words.sum(1)` and `torch.sum(words, dim=1)`"""
+    names = {c.name for c in callees(call)}
+    is_method = isinstance(call.node.func, ast.Attribute) and not names & {"torch.sum"}
+    dim = argument(call.node, "dim", 0 if is_method else 1)
+    if not isinstance(dim, ast.Constant) or dim.value != 1 or not names <= _SUMS:
+        return None
+    return call.node.func.value if is_method else argument(call.node, "input", 0)
 
 
 def _stacked_second(words: Value) -> list[Value] | None:
@@ -195,6 +206,15 @@ def _products(module: Module, function: ast.AST | None) -> Iterator[tuple[ast.ex
             yield call, sides[0]
 
 
+@remembered
+def _weighted_by(module: Module, function: ast.AST | None) -> dict[int, list[ast.expr]]:
+    """By the ids of the calls that alone give their left factors: the products in a function, or in the file."""
+    found: dict[int, list[ast.expr]] = {}
+    for product, weights in _products(module, function):
+        found.setdefault(id(_only_giver(module, weights)), []).append(product)
+    return found
+
+
 def _sides(value: Value) -> tuple[ast.expr, ast.expr] | None:
     """The two factors of a matrix product."""
     node = value.node
@@ -212,16 +232,16 @@ def _sides(value: Value) -> tuple[ast.expr, ast.expr] | None:
 
 def _is_only(module: Module, weights: ast.expr, softmax: ast.Call) -> bool:
     """Is a factor what this softmax gives, and nothing else?"""
-    found = origins(Value(module, weights), _KEEPS)
-    return bool(found) and all(
-        origin.node is softmax
-        and not origin.path
-        or origin.path == ("applied",)
-        and origin.frame is not None
-        and origin.frame.call is not None
-        and origin.frame.call.node is softmax
-        for origin in found
-    )
+    return _only_giver(module, weights) is softmax
+
+
+def _only_giver(module: Module, weights: ast.expr) -> ast.AST | None:
+    """The one call that gives a factor, also of a Sequential; None if there may be others."""
+    givers = []
+    for origin in origins(Value(module, weights), _KEEPS):
+        is_applied = origin.path == ("applied",) and origin.frame is not None and origin.frame.call is not None
+        givers.append(origin.frame.call.node if is_applied else None if origin.path else origin.node)
+    return givers[0] if givers and all(giver is givers[0] for giver in givers) else None
 
 
 def _is_turned(module: Module, softmax: ast.Call, but: ast.Call | None = None) -> bool:

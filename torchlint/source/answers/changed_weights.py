@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from torchlint.source.flow.calling import sequential_layers
@@ -20,7 +21,7 @@ from torchlint.source.training.optimizers import holds
 from torchlint.source.training.regions import loops_around, under_no_grad
 from torchlint.source.training.sameness import is_same
 
-MAX_CHANGES = 20  # in one round, the first ones
+MAX_CHANGES = 20  # in one round, the first ones, and the first backwards after each
 _MANY = 3  # layers with weights in a class, of which one certainly gets its input from another one
 
 
@@ -42,8 +43,8 @@ def changed_weights(module: Module, acts: list[Act]) -> Iterator[ChangedWeights]
     loops = _loops_over_weights(module)
     changes = [(step.node, step.node, step) for step in steps] + [(change, loop, None) for change, loop in loops]
     for change, around, step in changes[:MAX_CHANGES]:
-        later = [act for act in backwards if _is_between(around, act.node)]
-        found = (hit for act in later for hit in _needed(module, around, step, act))
+        later = (act for act in backwards if _is_between(around, act.node))
+        found = (hit for act in islice(later, MAX_CHANGES) for hit in _needed(module, around, step, act))
         if (hit := next(found, None)) is not None:
             yield hit._replace(change=change)
 

@@ -14,7 +14,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value, frame_of
-from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import is_super, receiver, unparsed
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.naming import sounds_like
@@ -26,6 +26,7 @@ _WITHOUT_PARAMETERS = (
     "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
 )
 _FEW = 20  # methods that are looked through for what renews an optimizer
+_MANY = 40  # objects that are given one model
 _ASKING = frozenset(("parameters",))
 
 
@@ -76,16 +77,15 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
 
 def changed_after_handed(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has given it to an object that made an optimizer."""
-    made = [call for call in _made_with(module, enclosing_function(statement)) if call.lineno < statement.lineno]
-    words = {node.id for node in module.index.inside(statement, ast.Name)} if made else set()
-    if not any(words & _names_given(call) for call in made):
+    made = _made_with(module, enclosing_function(statement))
+    if not made or all(node.id not in made for node in module.index.inside(statement, ast.Name)):
         return None
     change = _change(module, statement)
     if change is None or change.rebuilt or not isinstance(change.model, ast.Name):
         return None
-    for call in made:
+    for call in made.get(change.model.id, ())[:_MANY]:
         value = Value(module, call)
-        if change.model.id not in _names_given(call) or not may_follow(call, statement):
+        if call.lineno >= statement.lineno or not may_follow(call, statement):
             continue
         if any(call.lineno < other.lineno < statement.lineno for other in _assignments(module, change.model.id)):
             continue
@@ -98,23 +98,17 @@ def changed_after_handed(module: Module, statement: ast.Assign | ast.Expr) -> St
 
 
 @remembered
-def _made_with(module: Module, function: ast.AST | None) -> list[ast.Call]:
-    """The calls of a function that may make objects of what they are given, and are stored under a name."""
-    stored = [node for node in module.index.inside(function or module.tree, ast.Assign) if len(node.targets) == 1]
-    return [
-        node.value
-        for node in stored
-        if enclosing_function(node) is function
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Call)
-        and last_word(node.value.func)[:1].isupper()
-        and _names_given(node.value)
-    ]
-
-
-def _names_given(call: ast.Call) -> set[str]:
-    given = (*call.args, *(keyword.value for keyword in call.keywords))
-    return {node.id for node in given if isinstance(node, ast.Name)}
+def _made_with(module: Module, function: ast.AST | None) -> dict[str, list[ast.Call]]:
+    """The calls of a function that may make objects and are stored under a name, by the names that they are given."""
+    found: dict[str, list[ast.Call]] = {}
+    for node in module.index.inside(function or module.tree, ast.Assign):
+        call, is_plain = node.value, len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+        if is_plain and isinstance(call, ast.Call) and last_word(call.func)[:1].isupper():
+            given = (*call.args, *(keyword.value for keyword in call.keywords))
+            for name in {one.id for one in given if isinstance(one, ast.Name)}:
+                if enclosing_function(node) is function:
+                    found.setdefault(name, []).append(call)
+    return found
 
 
 def _optimizer_made_by(made: Value, change: ast.stmt, model: Value) -> Value | None:
@@ -149,8 +143,7 @@ def _optimizer_made_by(made: Value, change: ast.stmt, model: Value) -> Value | N
 def _called_later(made: Value, change: ast.stmt) -> set[str]:
     """The methods of an object that are called after a change: `trainer.fit(loader)`."""
     name = unparsed(_variable(made))
-    calls = made.module.index.inside(enclosing_function(change) or made.module.tree, ast.Call)
-    used = (call for call in calls if isinstance(call.func, ast.Attribute) and unparsed(call.func.value) == name)
+    used = standing_in(enclosing_function(change) or made.module.tree, _calls_on(made.module).get(name, []))
     return {call.func.attr for call in used if may_follow(change, call)}
 
 
@@ -527,10 +520,10 @@ def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
 
 
 @remembered
-def _calls_on(module: Module, method: str) -> dict[str, list[ast.Call]]:
-    """The calls of a method, by the text of what it is called on."""
+def _calls_on(module: Module, method: str = "") -> dict[str, list[ast.Call]]:
+    """The calls of a method, or of all, by the text of what it is called on."""
     found: dict[str, list[ast.Call]] = {}
-    for call in module.index.callers(method):
+    for call in module.index.callers(method) if method else module.index.calls:
         if isinstance(call.func, ast.Attribute):
             found.setdefault(unparsed(call.func.value), []).append(call)
     return found

@@ -32,7 +32,7 @@ _ENDS = (
 )
 _BOUND = frozenset(("staticmethod", "classmethod"))
 _HOPS = 3  # functions that hand on what another one makes
-_FEW = 40  # elements of a display that are looked at
+_FEW = 40  # elements of a display that are looked at, and displays under one name
 
 
 class Unregistered(NamedTuple):
@@ -51,7 +51,7 @@ def unregistered(cls: ClassInfo) -> Iterator[Unregistered]:
     if any(name in _OVERRIDDEN for owner in cls.mro for name in owner.methods):
         return
     for name, stores in stores_of(cls).items():
-        collections = [one for store in stores if (one := _collection(cls, name, store)) is not None]
+        collections = [one for store in stores[:_FEW] if (one := _collection(cls, name, store)) is not None]
         if collections and not _is_cared_for(cls, name, stores):
             yield from collections
 

@@ -15,20 +15,31 @@ from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.records import entry, field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
-from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
+from torchlint.source.text.index import DEFINITIONS, FUNCTIONS, enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import, unparsed
 
 if TYPE_CHECKING:
     from torchlint.source.flow.asked_identity import Thing
 
 MAX_FRAMES = 6
+MAX_DEFINITIONS = 30  # under one name of which each may be called at one place
 MAX_ENTRIES = 40  # of a table of optimizers or layers, each of which is named for each call
 _JOINS = named("joins")
 _CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
+
+
+def _are_many(called: ast.AST) -> bool:
+    """Is it a name under which a function finds so many others defined that it would be looked through each time?"""
+    scope = called.at.lookup(called.id) if isinstance(called, ast.Name) else None
+    if scope is None or len(scope.bindings[called.id]) <= MAX_DEFINITIONS:
+        return False
+    bound = reaching(called, scope)
+    return len(bound) > MAX_DEFINITIONS and all(isinstance(one, DEFINITIONS) for one in bound)
 
 
 class Callee:
@@ -327,7 +338,7 @@ class CallTracer:
         yield from self._called_values(call.at(func, ()), call, depth)
 
     def _called_values(self, func: Value, call: Value, depth: int) -> Iterator[Callee]:
-        if depth > flow.MAX_DEPTH:  # a partial of itself
+        if depth > flow.MAX_DEPTH or _are_many(func.node):  # a partial of itself, or nobody knows which
             return
         for origin in self.trace_with(flow.SAME_OBJECT, func, depth + 1):
             node = origin.node
