@@ -124,3 +124,16 @@ def test_an_index_is_as_large_as_its_tree_and_not_as_its_text(tree, monkeypatch)
 
 def _names() -> int:
     return sum(type(one) is ast.Name for one in gc.get_objects())
+
+
+def test_a_file_that_fills_the_room_is_let_go_before_another_tree_is_made_of_it(tree, monkeypatch):
+    """200,000 lines took more than a gigabyte, twice in memory and in the parser's own besides."""
+    text = NET.replace("{n}", "4")
+    path = tree({"net.py": text}) / "net.py"
+    small = Project(path.parent)
+    lint(text, Job.of(path, Settings(), small))
+    assert small.indexes.of
+    monkeypatch.setattr(indexes, "MAX_KEPT", Index(text, "net.py").size)
+    large = Project(path.parent)
+    lint(text, Job.of(path, Settings(), large))
+    assert not large.indexes.of

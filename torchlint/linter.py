@@ -113,7 +113,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         return Outcome(lines=lines)
     from torchlint.harmless import Harmless
     from torchlint.source.flow.module import World
-    from torchlint.source.text.indexes import parsed
+    from torchlint.source.text.indexes import let_go_if_large, parsed
     from torchlint.source.text.parse import CannotParse
     from torchlint.source.text.unreached import Unreached
 
@@ -147,11 +147,13 @@ def _lint_module(text: str, job: Job) -> Outcome:
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, chosen, remarks, part)
-        dry = None
-        if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
-            dry = _dry_run(text, job, view, chosen)
     finally:
         world.end()
+    del tree
+    dry = None
+    if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
+        let_go_if_large(job.project, path)
+        dry = _dry_run(text, job, view, chosen)
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
     findings = [f for f in harmless.weighed(findings) if f.severity != "info" or f.code in remarks]

@@ -30,7 +30,7 @@ class Indexes:
         """The index of a text, made of its tree if there is one; None where it cannot be parsed."""
         self._asked[path] = self._asked.get(path, 0) + 1
         if path not in self.of or self.of[path][0] != text:
-            self._drop(path)
+            self.drop(path)
             try:
                 index = Index(text, path, tree, project.words(path, text))
             except CannotParse:
@@ -42,10 +42,13 @@ class Indexes:
         while self._size > MAX_KEPT and len(self.of) > 1:
             last = min((other for other in self._worth if other != path), key=self._worth.__getitem__)
             self._mark = self._worth[last]
-            self._drop(last)
+            self.drop(last)
         return self.of[path][1]
 
-    def _drop(self, path: str) -> None:
+    def size_of(self, path: str) -> int:
+        return _nodes(*self.of[path]) if path in self.of else 0
+
+    def drop(self, path: str) -> None:
         if path not in self.of:
             return
         text, index = self.of.pop(path)
@@ -72,6 +75,13 @@ def shared_index(project: Project, path: str, text: str, tree: ast.Module | None
     parsed.
     """
     return _kept(project).get(project, path, text, tree)
+
+
+def let_go_if_large(project: Project, path: str) -> None:
+    """Does not keep the index of a file that takes most of the room, before another tree is made of it."""
+    kept = _kept(project)
+    if kept.size_of(path) > MAX_KEPT // 2:
+        kept.drop(path)
 
 
 def let_go(index: Index) -> None:
