@@ -368,7 +368,7 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[tuple[Valu
     """The cuts of a sum's terms, where another term is left: `ce + reg.item()`, `ce + mse(reg.data, y)`."""
     for origin in origins(loss):
         node = origin.node
-        if (origin.key, depth) in seen:
+        if (origin.key, depth) in seen or len(seen) > 300:  # each is asked for a graph of its own
             continue
         seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:

@@ -16,6 +16,7 @@ from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import is_super
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around
 
+_FEW = 40  # names that one layer has in turn, as it is moved
 _MOVING = frozenset("to cuda half float double".split())
 
 
@@ -150,6 +151,8 @@ def _is_only_called(module: Module, stored: ast.Name) -> bool:
     """Is what a name holds called, and that is all but for being moved: `layer = layer.to(device)`?"""
     names, users = [stored], []
     for name in names:  # which grows
+        if len(names) > _FEW:
+            return False
         for user in uses(module, name):
             moved = _outermost(user)
             kept = moved.up.targets[0] if moved is not user and isinstance(moved.up, ast.Assign) else None

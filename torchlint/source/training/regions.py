@@ -266,10 +266,18 @@ def _switches(module: Module, owner: ast.AST) -> tuple[list[int], list[bool]]:
 
 @remembered
 def _all_callers_under_no_grad(module: Module, function: ast.FunctionDef, depth: int) -> bool:
-    calls = [
-        c for c in module.index.callers(function.name) if any(k.function is function for k in callees(Value(module, c)))
-    ]
+    calls = _calls_of(module, function.name).get(id(function), ())
     return bool(calls) and all(under_no_grad(module, call, depth - 1) for call in calls)
+
+
+@remembered
+def _calls_of(module: Module, name: str) -> dict[int, list[ast.Call]]:
+    """The calls of the functions of one name, by the ids of these: there may be as many of both."""
+    found: dict[int, list[ast.Call]] = {}
+    for call in module.index.callers(name):
+        for function in {id(callee.function) for callee in callees(Value(module, call))}:
+            found.setdefault(function, []).append(call)
+    return found
 
 
 def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST] = frozenset()) -> bool:
