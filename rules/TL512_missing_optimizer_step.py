@@ -96,6 +96,8 @@ def apply(model, lr):
             for p in model.parameters():
                 p -= lr * p.grad
 ```
+
+How it is found: `torchlint/source/answers/gradients_read.py`.
 """
 
 import ast

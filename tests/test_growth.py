@@ -27,11 +27,9 @@ LARGER = {
     "returns of one function that are called often": (64, 128, 256),  # every call asks for all callers, up to 64
     "samplers told the epoch": (64, 128, 256),  # each epoch loop looks at all calls, up to so many
     "functions that count one global": (64, 128, 256),  # each asks for all places that set it, up to so many
+    "helpers of one name that step": (64, 128, 256),  # each call may be one of each function, up to so many
 }
-UNTOLD = (  # quadratic up to the bound on steps: each call may be one of each function
-    "helpers of one name that step",
-    "optimizers that wrap others",
-)
+UNTOLD = ("optimizers that wrap others",)  # quadratic up to the bound on steps: each call may be one of each method
 pytestmark = pytest.mark.effort
 LIMIT = 20_000_000  # calls
 STEEPEST = 1.33  # 1 is linear, 2 quadratic, and a part that is quadratic shows late at such sizes

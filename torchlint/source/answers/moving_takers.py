@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
+from collections.abc import Iterator
 
 from torchlint.facts import fact, named, words
 from torchlint.source.flow.calling import Callee
@@ -12,7 +14,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars, parameters_of
+from torchlint.source.text.index import has_stars, parameters_of, statement_of
 
 _DEEPEST = 4  # from a name, or a function, to the next
 _PASSED_ON = words(named("same_numbers", home="."))  # `x.view(-1, 1)` is moved as well as `x`
@@ -22,9 +24,15 @@ def is_moved_by_takers(module: Module, name: ast.Name) -> bool:
     """Is a tensor read again, and only by who moves it before anything else, here or in functions of the project?"""
     scope = name.at.lookup(name.id)
     bound = reaching(name, scope) if scope is not None else []
-    read = [use for one in bound if isinstance(one, (ast.Name, ast.arg)) for use in uses(module, one)]
-    later = [use for use in read if use is not name and use.lineno >= name.lineno]
-    return bool(later) and all(_is_moved(module, use, _DEEPEST) for use in later)
+    reads = (_from(name, uses(module, one)) for one in bound if isinstance(one, (ast.Name, ast.arg)))
+    moved = (_is_moved(module, use, _DEEPEST) for read in reads for use in read)
+    return next(moved, False) and all(moved)
+
+
+def _from(name: ast.Name, read: list[ast.Name]) -> Iterator[ast.Name]:
+    """Those reads of a name that stand behind one of them."""
+    after = range(bisect_left(read, statement_of(name).pos, key=lambda use: use.pos), len(read))
+    return (read[i] for i in after if read[i] is not name and read[i].lineno >= name.lineno)
 
 
 def _is_moved(module: Module, use: ast.expr, depth: int) -> bool:

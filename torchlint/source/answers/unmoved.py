@@ -186,9 +186,10 @@ def _only_chooses(module: Module, tensor: ast.expr) -> bool:
     """Does it stand in brackets only, `rows[order]`? There a tensor of the CPU may stand for those of every device, and
     so may the numbers of a row, `weights[i] * loss`.
     """
-    is_again = bool(loops_around(tensor))
-    later = (node for node in _reads(module, tensor) if is_again or node.pos > tensor.pos)
-    return _do_all(later, partial(_is_a_number, module)) or _do_all(_reads(module, tensor), _is_in_brackets)
+    alike = _loads_like(module, tensor)
+    start = 0 if loops_around(tensor) else bisect_right(alike.read, tensor.pos, key=_pos)
+    later = (alike.read[i] for i in range(start, len(alike.read)) if alike.read[i] is not tensor)
+    return _do_all(later, partial(_is_a_number, module)) or alike.has_others(tensor) and not alike.is_bare(tensor)
 
 
 def _do_all(nodes: Iterator[ast.expr], test: Callable[[ast.expr], bool]) -> bool:
@@ -211,19 +212,34 @@ def _is_a_number(module: Module, node: ast.expr) -> bool:
 
 def _reads(module: Module, tensor: ast.expr) -> Iterator[ast.expr]:
     """The other places in its function, of an attribute in its class, that read what is written like it."""
+    return (node for node in _loads_like(module, tensor).read if node is not tensor)
+
+
+class _Loads:
+    """What is read in a part of a file and not only moved, and of that what stands in no brackets."""
+
+    def __init__(self, alike: list[ast.expr]):
+        self.read = [node for node in alike if isinstance(node.ctx, ast.Load) and not _is_moved(node)]
+        self._bare = [node for node in self.read if not _is_in_brackets(node)]
+
+    def has_others(self, tensor: ast.expr) -> bool:
+        return any(node is not tensor for node in self.read[:2])
+
+    def is_bare(self, tensor: ast.expr) -> bool:
+        """Does another place than this one read it outside of brackets?"""
+        return any(node is not tensor for node in self._bare[:2])
+
+
+def _loads_like(module: Module, tensor: ast.expr) -> _Loads:
     function = enclosing_function(tensor)
     around = enclosing_class(function) if isinstance(tensor, ast.Attribute) and function is not None else function
-    alike = _loads(module, around or module.tree, type(tensor)).get(unparsed(tensor), ())
-    return (node for node in alike if node is not tensor)
+    return _loads(module, around or module.tree, type(tensor)).get(unparsed(tensor)) or _Loads([])
 
 
 @remembered
-def _loads(module: Module, around: ast.AST, kind: type[ast.expr]) -> dict[str, list[ast.expr]]:
-    """What is read in a part of a file and not only moved, by how it is written."""
-    return {
-        text: [node for node in alike if isinstance(node.ctx, ast.Load) and not _is_moved(node)]
-        for text, alike in _alike(module, around, kind).items()
-    }
+def _loads(module: Module, around: ast.AST, kind: type[ast.expr]) -> dict[str, _Loads]:
+    """By how it is written."""
+    return {text: _Loads(alike) for text, alike in _alike(module, around, kind).items()}
 
 
 @remembered

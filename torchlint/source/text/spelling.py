@@ -5,15 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+_SHORT = 16  # attributes of one another
+
 
 def is_super(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def root_of(node: ast.AST) -> ast.Name | None:
-    while isinstance(node, ast.Attribute):
+    for _ in range(_SHORT):
+        if not isinstance(node, ast.Attribute):
+            return node if isinstance(node, ast.Name) else None
         node = node.value
-    return node if isinstance(node, ast.Name) else None
+    return _root_of_long(node)
+
+
+def _root_of_long(node: ast.AST) -> ast.Name | None:
+    """The same, kept with all on the way: each part of a chain that is as long as the file may ask."""
+    passed = []
+    while isinstance(node, ast.Attribute) and not hasattr(node, "root"):
+        passed.append(node)
+        node = node.value
+    root = node.root if isinstance(node, ast.Attribute) else node if isinstance(node, ast.Name) else None
+    for outer in passed:
+        outer.root = root
+    return root
 
 
 def dotted(node: ast.AST) -> str | None:
