@@ -63,13 +63,12 @@ def _helpers(cls: ClassInfo) -> Iterator[ast.FunctionDef]:
 def _plain_functions(module: Module) -> dict[str, ast.FunctionDef]:
     """The functions at the top of a file that nothing decorates, and of whose names each mention is a call."""
     index = module.index
-    plain = (
-        node for node in index.nodes(ast.FunctionDef) if isinstance(node.up, ast.Module) and not node.decorator_list
-    )
+    top = (node for node in index.nodes(ast.FunctionDef) if isinstance(node.up, ast.Module) and not node.decorator_list)
+    plain = {function.name: function for function in top}
     return {
-        function.name: function
-        for function in plain
-        if all(isinstance(name.up, ast.Call) and name.up.func is name for name in index.names(function.name))
+        name: function
+        for name, function in plain.items()
+        if all(isinstance(node.up, ast.Call) and node.up.func is node for node in index.names(name))
     }
 
 

@@ -15,6 +15,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import OPTIMIZER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import MAX_BINDINGS
 from torchlint.source.flow.uses import reads, uses
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of
@@ -286,7 +287,8 @@ def _calls_a_function(module: Module, node: ast.expr) -> bool:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or not module.index.says("requires_grad"):
         return False
     scope = node.func.at.lookup(node.func.id)
-    made = [b for b in scope.bindings[node.func.id] if isinstance(b, ast.FunctionDef)] if scope is not None else []
+    bound = scope.bindings[node.func.id][:MAX_BINDINGS] if scope is not None else []
+    made = [binding for binding in bound if isinstance(binding, ast.FunctionDef)]
     return any(
         "requires_grad" in line
         for function in made

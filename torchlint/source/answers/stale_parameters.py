@@ -336,10 +336,12 @@ def _changed_by(call: Value) -> _Change | None:
     return None
 
 
-def _layers_put(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.stmt, str, Value]]:
+@remembered(meanwhile=())
+def _layers_put(module: Module, function: ast.FunctionDef) -> list[tuple[ast.stmt, str, Value]]:
     """What a function puts into objects, or into what stands in them, each with the name of the object: `self.out =
     layer`, `net.heads.append(layer)`.
     """
+    found = []
     for node in module.index.inside(function, ast.Assign, ast.Expr):
         call, into, layer = node.value, None, None
         if isinstance(node, ast.Assign):
@@ -351,7 +353,8 @@ def _layers_put(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast
         while isinstance(into, (ast.Attribute, ast.Subscript)):
             into = into.value
         if isinstance(into, ast.Name) and layer is not None:
-            yield node, into.id, Value(module, layer)
+            found.append((node, into.id, Value(module, layer)))
+    return found
 
 
 def _made_there(layer: Value, function: ast.FunctionDef) -> Value | None:

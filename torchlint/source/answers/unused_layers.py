@@ -128,11 +128,12 @@ def _is_only_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
     name = store.target.attr
     if forward is None:
         return False
-    reads = [node for node in index.attributes(name) if not isinstance(node.ctx, ast.Store)]
-    if not all(is_of_self(node) and enclosing_function(node) is forward for node in reads):
-        return False
+    reads = (node for node in index.attributes(name) if not isinstance(node.ctx, ast.Store))
     return (
-        all(_is_lost(store.module, statement_of(node)) for node in reads)
+        all(
+            is_of_self(node) and enclosing_function(node) is forward and _is_lost(store.module, statement_of(node))
+            for node in reads  # of which each class may have one
+        )
         and name not in _words_in_strings(store.module)
         and not any(_says(owner.module, name) for owner in cls.mro if owner.module is not store.module)
     )

@@ -27,6 +27,7 @@ from torchlint.source.flow.flow import SAME_OBJECT, callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import MAX_BINDINGS
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, LOOPS, last_word, statement_of
 from torchlint.source.text.surface import Surface, surface
@@ -238,7 +239,7 @@ def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
     func = node.func
     if isinstance(func, ast.Name):
         scope = func.at.lookup(func.id)
-        bindings = scope.bindings[func.id] if scope is not None else ()
+        bindings = scope.bindings[func.id][:MAX_BINDINGS] if scope is not None else ()
         return not all(isinstance(b, DEFINITIONS) or _is_defined_behind(module, b) for b in bindings)
     if isinstance(func, ast.Attribute):
         if not isinstance(func.value, (ast.Name, ast.Attribute)) or not _is_given_something(node):

@@ -70,7 +70,8 @@ class Update:
         something may.
         """
         at = self._acts.index(self.step)
-        near = (*reversed(self._acts[:at]), *self._acts[at:])  # of a hundred optimizers, the clear right before it
+        own = _clears_by_text(self._module, self._acts).get(self.step.on_text, ())
+        near = (*own, *reversed(self._acts[:at]), *self._acts[at:])  # of a hundred optimizers, its own clear
         often = (act for act in near if act.may_clear(self.step) and not act.is_seldom_beside(self.step))
         may_be = False
         for act in often:
@@ -151,6 +152,15 @@ def updates(module: Module, node: ast.AST) -> list[Update]:
                 made.append(Update(act, backwards, module, node, found))
             closed = True
     return made
+
+
+@remembered
+def _clears_by_text(module: Module, found: list[Act]) -> dict[str, list[Act]]:
+    clears: dict[str, list[Act]] = {}
+    for act in found:
+        if act.role == CLEAR:
+            clears.setdefault(act.on_text, []).append(act)
+    return clears
 
 
 def schedules(schedule: Act, step: Act, found: list[Act]) -> bool:
