@@ -86,16 +86,22 @@ def _is_differentiated_by(module: Module, argument: ast.expr) -> bool:
     """`torch.autograd.grad(loss, p)`, `p.retain_grad()`: by the probabilities, which the logarithm of scores would not
     be computed from.
     """
-    function, name = enclosing_function(argument), getattr(argument, "id", None)
-    return name is not None and any(
-        isinstance(node.up, ast.Attribute)
+    name = getattr(argument, "id", None)
+    return name is not None and enclosing_function(argument) in _differentiating(module, name)
+
+
+@remembered
+def _differentiating(module: Module, name: str) -> set[ast.AST | None]:
+    """The functions that do so by what has a name."""
+    return {
+        enclosing_function(node)
+        for node in module.index.names(name)
+        if isinstance(node.up, ast.Attribute)
         and node.up.attr == "retain_grad"
         or isinstance(node.up, ast.Call)
-        and node is not node.up.args[0]
+        and node in node.up.args[1:]
         and unparsed(node.up.func).endswith("autograd.grad")
-        for node in module.index.names(name)
-        if enclosing_function(node) is function and (not isinstance(node.up, ast.Call) or node in node.up.args)
-    )
+    }
 
 
 def only_scores(module: Module, logarithm: ast.Call) -> bool:

@@ -72,17 +72,33 @@ def _plain_functions(module: Module) -> dict[str, ast.FunctionDef]:
     }
 
 
-@remembered
 def _runs_with_forward(cls: ClassInfo, name: str) -> bool:
-    """Is it `forward`, or a method that nothing in the file calls but methods that run with it?"""
-    asked = [name]
-    for method in asked:  # which grows
-        callers = [enclosing_function(c) for c in cls.module.index.callers(method)] if method != "forward" else []
-        own = {caller.name for caller in callers if isinstance(caller, ast.FunctionDef)}
-        if method != "forward" and not (callers and all(c in map(cls.methods.get, own) for c in callers)):
-            return False
-        asked += sorted(own.difference(asked))
-    return "forward" in asked and "__init__" not in asked
+    return name in _running_with_forward(cls)
+
+
+@remembered
+def _running_with_forward(cls: ClassInfo) -> set[str]:
+    """`forward`, and the methods that nothing in the file calls but methods that run with it."""
+    methods = set(cls.methods.values())
+    callers: dict[str, set[str]] = {}
+    for name in cls.methods.keys() - {"forward", "__init__"}:
+        found = {enclosing_function(call) for call in cls.module.index.callers(name)}
+        if found and found <= methods:
+            callers[name] = {caller.name for caller in found}
+    called: dict[str, list[str]] = {}
+    for name, own in callers.items():
+        for caller in own:
+            called.setdefault(caller, []).append(name)
+    others = [name for name in called if name != "forward" and name not in callers]
+    for name in others:  # which grows
+        others += [one for one in called.get(name, ()) if callers.pop(one, None) is not None]
+    running = dict.fromkeys(("forward",))
+    queue = list(running)
+    for name in queue:  # which grows
+        new = [one for one in called.get(name, ()) if one in callers and one not in running]
+        running.update(dict.fromkeys(new))
+        queue += new
+    return set(running)
 
 
 def _is_asked_for(cls: ClassInfo, name: str, node: ast.Call) -> bool:

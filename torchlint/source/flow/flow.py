@@ -523,8 +523,8 @@ class _Tracer(CallTracer):
             return []
         search = Search(world)
         self.active[meant] = search.number
-        found: list[Value] = []
-        for entry in entries:
+        found = [Value(value.module, None)] if len(entries) > MAX_BINDINGS else []
+        for entry in entries[:MAX_BINDINGS]:
             frame = None
             if (
                 entry.method is not None
