@@ -82,9 +82,9 @@ def _running_with_forward(cls: ClassInfo) -> set[str]:
     methods = set(cls.methods.values())
     callers: dict[str, set[str]] = {}
     for name in cls.methods.keys() - {"forward", "__init__"}:
-        found = {enclosing_function(call) for call in cls.module.index.callers(name)}
-        if found and found <= methods:
-            callers[name] = {caller.name for caller in found}
+        calls = cls.module.index.callers(name)  # of which each class may have its own
+        if calls and all(enclosing_function(call) in methods for call in calls):
+            callers[name] = {enclosing_function(call).name for call in calls}
     called: dict[str, list[str]] = {}
     for name, own in callers.items():
         for caller in own:

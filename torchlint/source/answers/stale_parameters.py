@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from torchlint.source.flow.classes import ClassInfo
@@ -28,6 +30,7 @@ _WITHOUT_PARAMETERS = (
 _FEW = 20  # methods that are looked through for what renews an optimizer
 _MANY = 40  # objects that are given one model
 _ASKING = frozenset(("parameters",))
+_pos = attrgetter("pos")
 
 
 class Stale(NamedTuple):
@@ -447,12 +450,14 @@ def _is_made_for(origin: Value, call: ast.Call) -> bool:
 
 def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
     """The optimizers that the same function has given the parameters of a model before it changes the model."""
-    text = unparsed(model)
-    function = enclosing_function(change)
+    text, function = unparsed(model), enclosing_function(change)
     found = []
-    assigned = [other.lineno for other in _assignments(module, text) if other.lineno < change.lineno]
-    latest = max(assigned, default=0)  # what was made before that took another model
-    for call in _calls_on(module, "parameters").get(text, ()):
+    assigned = _assignments(module, text)
+    last = bisect_left(assigned, change.lineno, key=attrgetter("lineno")) - 1
+    latest = assigned[last].lineno if last >= 0 else 0  # what was made before that took another model
+    calls = _calls_on(module, "parameters").get(text, [])
+    start = bisect_left(calls, assigned[last].pos, key=_pos) if last >= 0 else 0
+    for call in calls[start : bisect_left(calls, change.pos, key=_pos)]:
         if not latest <= call.lineno < change.lineno or enclosing_function(call) is not function:
             continue
         around = (Value(module, node) for node in ancestors(call) if isinstance(node, ast.Call))
@@ -562,10 +567,10 @@ def _later_calls(made: Value, change: ast.stmt, method: str) -> list[ast.Call]:
     text = unparsed(target)
     if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
         return []  # `model.optimizer` of another model is another optimizer
-    end = min(
-        (node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf")
-    )
-    return [call for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
+    assigned, calls = _assignments(made.module, text), _calls_on(made.module, method).get(text, [])
+    other = bisect_right(assigned, change.lineno, key=attrgetter("lineno"))
+    until = bisect_left(calls, assigned[other].pos, key=_pos) if other < len(assigned) else len(calls)
+    return [call for call in calls[bisect_left(calls, change.pos, key=_pos) : until] if change.lineno < call.lineno]
 
 
 def _is_handed_along(made: Value, change: ast.stmt) -> bool:
