@@ -82,7 +82,8 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
         "    loss = sum(losses)\n    loss.backward()\n    optimizer.step()",
     ],
     "rounds of a cell": [
-        "cell = nn.RNNCell(8, 8)\noptimizer = optim.Adam(cell.parameters())\nh = torch.zeros(4, 8)\nfor x, y in loader:",
+        "cell = nn.RNNCell(8, 8)\noptimizer = optim.Adam(cell.parameters())\nh = torch.zeros(4, 8)\n"
+        "for x, y in loader:",
         (4, "optimizer.zero_grad()\nh = cell(x, h)\nloss = criterion(h, y)\nloss.backward()\noptimizer.step()"),
     ],
     "networks cut off": [
