@@ -227,9 +227,12 @@ async def editor(
     settings: dict[str, Any] | None = None,
     folder_settings: dict[str, Any] | None = None,
     arguments: Sequence[str] = (),
+    broken: str = "",
     **initialization: Any,
 ) -> AsyncIterator[Editor]:
-    """An editor with a server of its own, which gets further `arguments`."""
+    """An editor with a server of its own, which gets further `arguments`. The address `broken` is its root, and that
+    of another folder.
+    """
     client = LanguageClient(converter_factory=default_converter)
     one = Editor(client, root)
 
@@ -261,9 +264,11 @@ async def editor(
         client.feature(method)(lambda params, method=method: one.refreshed.append(method))
     one.settings = {"": settings or {}, **(folder_settings or {})}
     await client.start_io(sys.executable, "-m", "torchlint", "server", "--stdio", *arguments)
+    opened = [types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders or [root]]
     params = types.InitializeParams(
         capabilities=client_capabilities or capabilities(),
-        workspace_folders=[types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders or [root]],
+        root_uri=broken or None,
+        workspace_folders=[types.WorkspaceFolder(broken, "broken"), *opened] if broken else opened,
         initialization_options=initialization or None,
     )
     try:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from lsp_client import LOSS, QUIET, Editor, editor, same_editor, shared_servers_end  # noqa: F401
+from lsp_client import LOSS, QUIET, Editor, capabilities, editor, same_editor, shared_servers_end  # noqa: F401
 from lsprotocol import types
 
 from torchlint.frontends.lsp.documents import OpenFiles
@@ -212,3 +212,35 @@ async def test_a_document_that_hangs_says_so_once(tmp_path, rules, dry_run):
     finally:
         session.stop()
         await asyncio.sleep(0.2)  # the loop hears that the processes have ended
+
+
+async def test_half_a_character_in_an_address_is_survived(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        half = at.open(at.uri("half") + "\ud800.py", LOSS)
+        assert await at.codes(half) == [("TL101", 6)] == await at.codes(at.open("a.py", LOSS))
+
+
+async def test_addresses_that_cannot_be_read_hide_no_others(tmp_path):
+    able = capabilities(workspace={"configuration": False})
+    async with editor(tmp_path, able, broken="file://[", dryRun=False) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        (tmp_path / "torchlint.toml").write_text('ignore = ["TL101"]\n')
+        changes = [types.FileEvent(one, types.FileChangeType.Created) for one in ("file://[", at.uri("torchlint.toml"))]
+        at.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        await at.until(lambda: not at.shown(uri))
+        added = types.WorkspaceFoldersChangeEvent(added=[types.WorkspaceFolder("file://[", "broken")], removed=[])
+        at.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(added))
+        (tmp_path / "torchlint.toml").unlink()
+        at.configure({"changed": 1})
+        await at.until(lambda: at.shown(uri))
+
+
+async def test_a_session_begins_once(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        (answer,) = await raw(at, {"method": "initialize", "params": {"processId": None, "capabilities": {}}})
+        assert "already" in answer["error"]["message"]
+        at.type(uri, "\n", (0, 0))
+        assert await at.codes(uri) == [("TL101", 7)]

@@ -67,6 +67,16 @@ async def test_the_editor_has_settings_and_changes_them(tmp_path):
         await at.until(lambda: not at.shown(uri))
 
 
+@pytest.mark.parametrize("wrong", [{"select": ["TL9999"]}, {"ignore": ["\0"]}, {"configuration": "~nobody\0"}])
+async def test_an_editor_that_wants_what_there_is_not_is_told_and_sees_the_rest(wrong, tmp_path):
+    async with same_editor(tmp_path, {**QUIET, **wrong}) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        at.type(uri, "\n", (0, 0))
+        assert await at.codes(uri) == [("TL101", 7)]
+        assert len(at.messages) == 1 and at.messages[0].isprintable()
+
+
 async def test_settings_from_the_start(tmp_path):
     able = capabilities(workspace={"configuration": False})
     async with editor(tmp_path, able, dryRun=False, ignore=["TL101"]) as at:

@@ -10,13 +10,12 @@ import sys
 import click
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 import torchlint
 from torchlint import safe_path
 from torchlint.frontends.lsp.actions import KINDS, MANUAL, code_actions
 from torchlint.frontends.lsp.client import CONFIGURATION_FILES, Client
-from torchlint.frontends.lsp.documents import OpenFiles
+from torchlint.frontends.lsp.documents import OpenFiles, encodable, file_of
 from torchlint.frontends.lsp.hover import hover
 from torchlint.frontends.lsp.pages import REQUEST, shapes_page
 from torchlint.frontends.lsp.protocol import Protocol
@@ -54,8 +53,8 @@ def make_server(rule_paths: tuple[str, ...] = ()) -> Server:
 def _lifecycle(server: Server, rule_paths: tuple[str, ...]) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        folders = [path for folder in params.workspace_folders or () if (path := to_fs_path(folder.uri))]
-        root = folders[0] if folders else server.workspace.root_path or os.getcwd()
+        folders = [path for folder in params.workspace_folders or () if (path := file_of(folder.uri))]
+        root = folders[0] if folders else encodable(server.workspace.root_path or os.getcwd())
         safe_path.enter(root, *folders)
         workspace = Workspace(folders or [root], root, rule_paths)
         workspace.everywhere = read(params.initialization_options)
@@ -107,7 +106,7 @@ async def _refresh_settings(server: Server) -> None:
     workspace.by_folder = {
         path: read(section)
         for uri, section in zip(uris[1:], others)
-        if section is not None and (path := to_fs_path(uri))
+        if section is not None and (path := file_of(uri))
     }
     server.session.reconsider()
 
@@ -115,14 +114,14 @@ async def _refresh_settings(server: Server) -> None:
 def _workspace(server: Server) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        paths = [to_fs_path(folder.uri) for folder in server.workspace.folders.values()]
+        paths = [file_of(folder.uri) for folder in server.workspace.folders.values()]
         server.session.workspace.folders = [path for path in paths if path]
         safe_path.enter(*server.session.workspace.folders)
         await _refresh_settings(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [path for event in params.changes if (path := to_fs_path(event.uri))]
+        paths = [path for event in params.changes if (path := file_of(event.uri))]
         if any(os.path.basename(path) in CONFIGURATION_FILES for path in paths):
             server.session.reconsider()
         else:

@@ -115,9 +115,9 @@ class Unit:
     def text(self) -> str:
         """The file, or the notebook as the file it would be. What no file can hold is replaced."""
         if not self.is_notebook:
-            return _encodable(self.documents[0].text)
+            return encodable(self.documents[0].text)
         cells = [
-            {"cell_type": "code", "metadata": {}, "source": _encodable(document.text) if document.is_python else ""}
+            {"cell_type": "code", "metadata": {}, "source": encodable(document.text) if document.is_python else ""}
             for document in self.documents
         ]
         return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False)
@@ -253,12 +253,17 @@ def _code(cells: list[types.NotebookCell]) -> list[str]:
 
 def path_of(uri: str, folder: str, suffix: str) -> str:
     """The file of a document. One that was never saved gets a name in the workspace."""
-    if uri.startswith("file:") and _path_in(uri):
-        path = to_fs_path(uri)
-        if path:
-            return os.path.abspath(path)
+    if path := file_of(uri):
+        return os.path.abspath(path)
     name = re.sub(r"\W+", "_", unquote(_path_in(uri))) or "untitled"
     return os.path.join(folder, name.removesuffix(suffix.replace(".", "_")) + suffix)
+
+
+def file_of(uri: str) -> str:
+    """The file or folder that an address names, empty if it names none. Half a character is in no name that a worker
+    can be told.
+    """
+    return encodable(to_fs_path(uri) or "") if _path_in(uri) else ""
 
 
 def _path_in(uri: str) -> str:
@@ -269,5 +274,5 @@ def _path_in(uri: str) -> str:
         return ""
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     return re.sub(r"[\ud800-\udfff]", "\ufffd", text)

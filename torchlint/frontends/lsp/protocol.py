@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from torchlint.frontends.lsp.documents import file_of
+
 
 class Protocol(LanguageServerProtocol):
     """pygls splits lines where Python does not and fails on documents it does not know: the session keeps the texts."""
 
     _server: Any  # a server of ours, which has a session
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        if hasattr(self._server, "session"):
+            raise JsonRpcInvalidRequest("there is a session already")
+        if not file_of(params.root_uri or ""):
+            params.root_uri = None
+        return (yield from super().lsp_initialize(params))
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

@@ -62,6 +62,7 @@ class Workspace:
         self.by_folder: dict[str, EditorSettings] = {}
         self.problems: list[str] = []
         self._configurations: dict[str, Configurations] = {}
+        self._overrides: dict[str, list[Layer]] = {}
         self._warned: set[str] = set()
         self._broken: dict[str, str] = {}  # why the configuration of a folder cannot be read
         self._good: dict[str, tuple[EditorSettings, Settings]] = {}  # the last ones of a folder that could
@@ -80,19 +81,18 @@ class Workspace:
 
         A configuration that cannot be read is reported once, and the last good one stays.
         """
-        folder = self.folder_of(path)
-        editor = self.editor(path)
-        overrides = [Layer(editor.options(), folder, "the editor's settings")]
-        if self.rule_paths:
-            overrides.append(Layer(Options(rule_paths=list(self.rule_paths)), folder, "--rule-path", trusted=True))
-        if folder not in self._configurations:
-            explicit = os.path.join(folder, os.path.expanduser(editor.configuration)) if editor.configuration else ""
-            self._configurations[folder] = Configurations(overrides, explicit)
-        configurations = self._configurations[folder]
+        folder, editor = self.folder_of(path), self.editor(path)
         home = os.path.dirname(path)
+        if folder not in self._overrides:
+            self._overrides[folder] = self._usable(editor, folder)
+        overrides = self._overrides[folder]
         try:
+            if folder not in self._configurations:
+                named = editor.configuration and os.path.join(folder, os.path.expanduser(editor.configuration))
+                self._configurations[folder] = Configurations(overrides, named or "")
+            configurations = self._configurations[folder]
             settings = configurations.of_file(path)
-        except (ConfigError, OSError) as error:
+        except (ConfigError, OSError, ValueError) as error:  # of a null character in the name of somebody's home
             if str(error) not in self._broken.values():
                 self.problems.append(str(error))
             self._broken[home] = str(error)
@@ -100,13 +100,32 @@ class Workspace:
             return good if good and before == editor else Configurations(overrides, isolated=True).of_file(path)
         self._broken.pop(home, None)
         self._good[home] = (editor, settings)
-        self.problems += [line for line in configurations.warnings if line not in self._warned]
-        self._warned.update(configurations.warnings)
+        for line in configurations.warnings:
+            self._warn(line)
         return settings
+
+    def _usable(self, editor: EditorSettings, folder: str) -> list[Layer]:
+        """What stands above all files. Of an editor that selects what is no rule it is as if it selected nothing."""
+        rules = [Layer(Options(rule_paths=list(self.rule_paths)), folder, "--rule-path", trusted=True)]
+        layers = [Layer(editor.options(), folder, "the editor's settings"), *(rules if self.rule_paths else [])]
+        try:
+            Configurations(layers, isolated=True).users_own()
+        except ConfigError as error:
+            self._warn(f"the editor's settings: {error}")
+            plain = Options(dry_run=layers[0].options.dry_run, preview=layers[0].options.preview)
+            layers[0] = Layer(plain, folder, "the editor's settings")
+        return layers
+
+    def _warn(self, line: str) -> None:
+        """Says something once."""
+        if line not in self._warned:
+            self.problems.append(line)
+            self._warned.add(line)
 
     def forget(self) -> None:
         """Settings or configuration files have changed."""
         self._configurations.clear()
+        self._overrides.clear()
 
     def take_problems(self) -> list[str]:
         problems, self.problems = self.problems, []
