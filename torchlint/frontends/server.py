@@ -104,9 +104,7 @@ async def _refresh_settings(server: Server) -> None:
     if first is not None:
         workspace.everywhere = read(first)
     workspace.by_folder = {
-        path: read(section)
-        for uri, section in zip(uris[1:], others)
-        if section is not None and (path := file_of(uri))
+        path: read(section) for uri, section in zip(uris[1:], others) if section is not None and (path := file_of(uri))
     }
     server.session.reconsider()
 
