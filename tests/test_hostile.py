@@ -62,6 +62,12 @@ GENERATED = {
     "many_targets": USE + "a = " * 20_000 + "torch.zeros(1)",
     "many_withs": USE + "with " + ", ".join(["torch.no_grad()"] * 18) + ":\n    x = torch.zeros(1)",
     "many_noqas": USE + "x = torch.zeros(1)  # noqa: TL101\n" * 20_000,
+    "many_codes_in_a_noqa": (
+        USE
+        + "def f(x, y):\n    return torch.nn.functional.cross_entropy(x.softmax(1), y)  # noqa: "
+        + ", ".join(f"TL{i % 900:03}" for i in range(3 * DEEP))
+    ),
+    "many_noqas_in_a_comment": USE + "x = torch.zeros(3)  " + "# torchlint: ignore[TL101] " * 20_000,
     "a_long_line": USE + "x = [" + "torch, " * DEEP + "]",
     "a_long_text": USE + "x = '" + "a" * 2 * 10**6 + "'",
     "a_long_number": USE + "x = " + "9" * 10**5,

@@ -22,8 +22,9 @@ _DIRECTIVE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CODE = re.compile(r"[\w-]+")
+_BLANKS, _JOINTS = re.compile(r"\s*"), re.compile(r"[:,\- ]*")
 
-
+_EVERYWHERE = 0  # the row of what speaks about the whole file
 _OF_OURS = re.compile(rb"noqa[ \t]*:[^\n]*\btl")  # in small letters: so it is looked for by its first word
 
 
@@ -41,11 +42,13 @@ def says_something(text: str) -> bool:
 class Directive:
     """One suppression comment: which codes (None for all), on which logical line (None for the whole file)."""
 
-    def __init__(self, match: re.Match, comment: str, row: int, column: int):
+    def __init__(self, match: re.Match, comment: str, row: int, column: int, is_alone: bool):
         self.is_noqa = bool(match["noqa"])
         self.row, self.column, self.comment, self.match = row, column, comment, match
+        self.is_alone = is_alone  # on its line
         listed = match["codes"] or match["list"]
-        self.codes = None if listed is None else [c if "_" in c else c.upper() for c in _CODE.findall(listed)]
+        codes = () if listed is None else (c if "_" in c else c.upper() for c in _CODE.findall(listed))
+        self.codes = None if listed is None else dict.fromkeys(codes)
         self.whole_file = bool(match["whole"] or match["file"])
         self.used: set[str] = set()
         self._answers: dict[tuple[str, str], bool] = {}
@@ -56,18 +59,14 @@ class Directive:
             return True
         rule = finding.code, finding.name
         if rule not in self._answers:
-            hits = {c for c in self.codes if _means(c, *rule)}
+            hits = self.codes.keys() & _called(*rule)
             self.used |= hits
             self._answers[rule] = bool(hits)
         return self._answers[rule]
 
-    def unused(self, active: Mapping[str, str]) -> list[str]:
-        """Our codes that silenced nothing although a rule they mean did run."""
-        return [
-            listed
-            for listed in self.codes or ()
-            if listed not in self.used and any(_means(listed, code, name) for code, name in active.items())
-        ]
+    def unused(self, called: set[str]) -> list[str]:
+        """Our codes that silenced nothing although a rule they mean did run: `called` is what those are called."""
+        return [listed for listed in self.codes or () if listed not in self.used and listed in called]
 
     def without(self, codes: list[str]) -> Edit:
         """The edit that takes these codes out of the comment, and the comment away when nothing of it is left."""
@@ -76,21 +75,25 @@ class Directive:
         group = "codes" if self.is_noqa else "list"
         if left:
             return self._edit(*self.match.span(group), ", ".join(left))
-        start, end = self.match.span()
-        before, after = self.comment[:start].rstrip(), self.comment[end:].strip()
-        if self.is_noqa and after and not after.startswith("#"):
-            after = f"# {after.lstrip(':,- ')}"
-        if before or after:
-            return self._edit(len(before), len(self.comment), ("  " if before and after else "") + after)
-        return self._edit(0, len(self.comment), "")
+        # Only what goes is named, and nothing copied: a comment may have thousands of these.
+        first, start = self.match.span()
+        while first and self.comment[first - 1].isspace():
+            first -= 1
+        last = _BLANKS.match(self.comment, start).end()
+        if last == len(self.comment):
+            return self._edit(first, last, "")
+        mark = ""
+        if self.is_noqa and self.comment[last] != "#":
+            mark, last = "# ", _JOINTS.match(self.comment, last).end()
+        return self._edit(first, last, ("  " if first else "") + mark)
 
     def _edit(self, start: int, end: int, text: str) -> Edit:
         return Edit(Span(self.row, self.column + start, self.row, self.column + end), text)
 
 
-def _means(listed: str, code: str, name: str) -> bool:
-    """A listed code also stands for the codes it begins, as in flake8."""
-    return name == listed or (listed.startswith("TL") and code.startswith(listed))
+def _called(code: str, name: str) -> set[str]:
+    """What may be listed for a rule. A listed code also stands for the codes it begins, as in flake8."""
+    return {name, *(code[:end] for end in range(2, len(code) + 1) if code.startswith("TL"))}
 
 
 class Suppressions:
@@ -117,18 +120,18 @@ class Suppressions:
             return findings, 0, []
         rows: dict[int, list[Directive]] = {}
         for directive in self.directives:
-            for row in () if directive.whole_file else self._rows_of(directive):
+            for row in (_EVERYWHERE,) if directive.whole_file else self._rows_of(directive):
                 rows.setdefault(row, []).append(directive)
-        everywhere = [d for d in self.directives if d.whole_file]
         kept, answers = [], {}
         for finding in findings:
-            lines = frozenset(self._lines_of(finding))
-            asked = (lines, finding.code, finding.name)
-            if asked not in answers:
-                here = {id(d): d for row in lines for d in rows.get(row, ())}
-                # Every comment is asked, so that each one that applies counts as used.
-                answers[asked] = sum([d.silences(finding) for d in (*everywhere, *here.values())])
-            if not answers[asked]:
+            silent = False
+            for row in {_EVERYWHERE, *self._lines_of(finding)}:
+                asked = (row, finding.code, finding.name)
+                if asked not in answers:
+                    # Every comment is asked, so that each one that applies counts as used.
+                    answers[asked] = any([d.silences(finding) for d in rows.get(row, ())])
+                silent = silent or answers[asked]
+            if not silent:
                 kept.append(finding)
         unused = self._unused(active, path) if "TL002" in active else []
         return kept, len(findings) - len(kept), unused
@@ -198,8 +201,9 @@ class Suppressions:
                     self._comment(line[line.index("#") :], row, line.index("#"))
 
     def _comment(self, comment: str, row: int, column: int) -> None:
+        is_alone = not self.lines[row - 1][:column].strip()
         for match in _DIRECTIVE.finditer(comment):
-            self.directives.append(Directive(match, comment, row, column + 1))
+            self.directives.append(Directive(match, comment, row, column + 1, is_alone))
 
     def _logical(self, row: int) -> tuple[int, int]:
         """First and last row of the logical line a row belongs to."""
@@ -210,9 +214,12 @@ class Suppressions:
 
     def _rows_of(self, directive: Directive) -> tuple[int, ...]:
         """Rows a comment speaks about: its own, or, for `torchlint: ignore` alone on a line, the next logical line."""
-        alone = not self.lines[directive.row - 1][: directive.column - 1].strip()
         index = bisect_left(self._starts, directive.row)
-        if directive.is_noqa or not alone or self._logical(directive.row) != (directive.row, directive.row):
+        if (
+            directive.is_noqa
+            or not directive.is_alone
+            or self._logical(directive.row) != (directive.row, directive.row)
+        ):
             return (directive.row,)
         return (directive.row, *self._starts[index : index + 1])
 
@@ -222,9 +229,10 @@ class Suppressions:
 
     def _unused(self, active: Mapping[str, str], path: str) -> list[Finding]:
         silent = {d.row for d in self.directives if d.codes and "TL002" in d.codes}
+        called = set().union(*(_called(*rule) for rule in active.items()))
         found = []
         for directive in self.directives:
-            codes = [c for c in directive.unused(active) if c != "TL002"]
+            codes = [c for c in directive.unused(called) if c != "TL002"]
             if not codes or directive.row in silent:
                 continue
             start, end = directive.match.span()
