@@ -16,6 +16,7 @@ from torchlint import cache_files as files
 from torchlint.cache import judges_of
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
+from torchlint.frontends.summary import statistics
 from torchlint.reports import FORMATS, load
 from torchlint.run import Run, check
 
@@ -497,6 +498,24 @@ def test_no_cache_names_a_rule_that_a_terminal_would_obey(old, place, field):
     said = []
     load("concise")(check(["."], PLAIN), PLAIN, said.append, color=False)
     assert "a.py" in "".join(said) and "\x1b" not in "".join(said)
+
+
+@pytest.mark.parametrize(
+    ("at", "counts"),
+    [(8, [{"modules": 1}, {"modules": {"a": 1}}]), (8, [{"reasons": 5}, {}]), (10, [{"\x1b[31mTL105": 1}, {}])],
+)
+def test_counts_that_nobody_counts_so_are_none(old, place, at, counts):
+    old({"a.py": BAD, "b.py": BAD})
+    want = cached()[1]
+    (file,) = kept(place)
+    good = msgspec.msgpack.decode(files.read(str(file)))
+    for part in good.values():
+        for entry, wrong in zip(part[0].values(), counts):
+            entry[at] = wrong
+    files.write(str(file), msgspec.msgpack.encode(good), ())
+    result = check(["."], PLAIN)
+    assert found(result) == want
+    assert "\x1b" not in statistics(result, PLAIN, verbose=True)
 
 
 def test_who_asks_for_a_path_that_no_file_has_is_linted_all_the_same(old):

@@ -28,6 +28,7 @@ from torchlint.walk import Group, Stamp, stamp
 
 MENTIONS, NAMES = "mentions ", "names "  # questions about a word: in programs, and in the texts beside them, too
 NOTHING = Raw(b"\x90")  # no findings
+_TABLES = ("reasons", "unknowns", "classes")  # what of the counts of a dry run are tables
 
 
 class Entry(Struct, array_like=True):
@@ -196,11 +197,14 @@ def _decoded(data: bytes | Raw | None, kind: Any) -> Any:
 
 
 def _is_sound(entry: Entry) -> bool:
-    """Whether it has findings, of rules that can be called so: only what a rule says may hold anything."""
-    if entry.findings == NOTHING:
-        return True
-    findings = _decoded(entry.findings, list[Finding])
-    return findings is not None and not any(UNPRINTABLE.search(one.code + one.name) for one in findings)
+    """Whether it has findings and counts, of rules that can be called so: only what a rule says may hold anything."""
+    if any((name in _TABLES) is not isinstance(value, dict) for name, value in entry.dry.items()):
+        return False
+    findings = [] if entry.findings == NOTHING else _decoded(entry.findings, list[Finding])
+    if findings is None:
+        return False
+    names = [*entry.costs, *(word for one in findings for word in (one.code, one.name))]
+    return not any(map(UNPRINTABLE.search, names))
 
 
 def _drop(part: CachePart, changed: set[str], project: Project) -> None:

@@ -129,7 +129,7 @@ class Suppressions:
                 asked = (row, finding.code, finding.name)
                 if asked not in answers:
                     # Every comment is asked, so that each one that applies counts as used.
-                    answers[asked] = any([d.silences(finding) for d in rows.get(row, ())])
+                    answers[asked] = sum(d.silences(finding) for d in rows.get(row, ())) > 0
                 silent = silent or answers[asked]
             if not silent:
                 kept.append(finding)
