@@ -125,6 +125,7 @@ def test_what_cannot_be_brought_is_said_and_the_others_go_on(tmp_path: Path) -> 
         ("--index-url=http://x", "--index-url"),
         ("ext::sh -c touch% ran", "ext::sh"),
         ("https://host/a@-b", "https://host/a@-b"),
+        ("~nobody\0", "null character"),
     ],
 )
 def test_a_line_that_names_nothing_is_refused(tmp_path: Path, line: str, said: str) -> None:

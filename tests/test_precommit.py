@@ -80,3 +80,17 @@ def test_the_fixing_hook_repairs_and_is_then_content(tree: Callable, run: Run) -
     assert fixed == FIXABLE.replace("  # noqa: TL105", "")
     assert run("torchlint-fix", "fixable.py")[0] == 0
     assert (folder / "fixable.py").read_text() == fixed
+
+
+EVIL = '"""# TL999 evil\n\nRuns.\n"""\nopen("ran", "w")\n'
+
+
+@pytest.mark.parametrize("name", ["--fix.py", "--rule-path=evil.py", "--output-file=a.py", "-o.py", "--rule-path=evil"])
+def test_a_file_with_the_name_of_an_option_is_a_file(name: str, tree: Callable, run: Run, monkeypatch) -> None:
+    monkeypatch.setenv("PRE_COMMIT", "1")
+    folder = tree(
+        {name: BAD, "pyproject.toml": SETTINGS, **dict.fromkeys(("evil/TL999_evil.py", "evil.py/TL999_evil.py"), EVIL)}
+    )
+    code, out = run("torchlint", name)
+    assert (code, "TL101" in out) == (1, True)
+    assert not (folder / "ran").exists()

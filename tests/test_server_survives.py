@@ -244,3 +244,13 @@ async def test_a_session_begins_once(tmp_path):
         assert "already" in answer["error"]["message"]
         at.type(uri, "\n", (0, 0))
         assert await at.codes(uri) == [("TL101", 7)]
+
+
+async def test_a_document_larger_than_any_file_may_be_says_so(tmp_path):
+    async with same_editor(tmp_path, QUIET) as at:
+        uri = at.open("a.py", LOSS + "x = 1\n" * 400_000)
+        (said,) = await at.diagnostics(uri)
+        assert (said.code, said.message) == ("TL001", "cannot read: the file is larger than 2 MB")
+        assert await at.codes(at.open("b.py", "import a\n" + LOSS)) == [("TL101", 7)]
+        at.replace_all(uri, LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]

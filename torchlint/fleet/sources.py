@@ -70,6 +70,8 @@ def read_list(text: str, folder: str) -> list[Source]:
 
 
 def _source(words: str, folder: str) -> Source:
+    if "\0" in words:
+        raise WrongList("there is a null character in it")
     path = os.path.abspath(os.path.join(folder, os.path.expanduser(words.removeprefix("file://"))))
     if os.path.isdir(path):
         directory = directory_of(Path(path))

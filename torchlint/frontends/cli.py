@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         name = arguments.pop(0) if arguments[0] in COMMANDS else "check"
         if name == "check":
             _refuse_misspelt(arguments[:1])
-        return _guarded(name, arguments)
+        return _guarded(name, [*map(_no_option, arguments)])
     except Failure as error:
         fail(str(error))
     except BrokenPipeError:
@@ -72,6 +72,14 @@ def _end_quickly() -> None:
     import gc
 
     atexit.register(gc.freeze)
+
+
+def _no_option(word: str) -> str:
+    """A file with the name of an option is a file: whoever hands over the names of all files (`*.py`, or pre-commit,
+    for which scripts need no ending) does not mean it as one, and a repository might have chosen `--rule-path=evil.py`.
+    """
+    looks_so = word.endswith((".py", ".pyi", ".ipynb")) or os.environ.get("PRE_COMMIT") == "1"
+    return os.path.join(os.curdir, word) if word.startswith("-") and looks_so and os.path.lexists(word) else word
 
 
 def _refuse_misspelt(first: list[str]) -> None:

@@ -17,6 +17,7 @@ from pygls.uris import to_fs_path
 from torchlint.finding import Finding, ForwardHint, Hint
 from torchlint.frontends.lsp.text import Replacement, Text, moved, written
 from torchlint.project import WORDS
+from torchlint.reading import limit_of
 
 # Lines from which on a file is judged in parts: shorter ones take less time than it does to see a difference.
 LONG = 300
@@ -122,6 +123,11 @@ class Unit:
         ]
         return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False)
 
+    @property
+    def is_too_large(self) -> bool:
+        """As large as no file may be that is linted."""
+        return sum(len(document.text) for document in self.documents) > limit_of(self.path)
+
     def changed(self) -> tuple[int, int] | None:
         """The lines of a long file that nobody has judged since they changed; None where all is to be judged."""
         document = self.documents[0]
@@ -183,7 +189,7 @@ class OpenFiles:
 
     def files(self) -> list[Unit]:
         """The units whose text other files may import."""
-        return [unit for unit in self.units.values() if not unit.is_notebook]
+        return [unit for unit in self.units.values() if not unit.is_notebook and not unit.is_too_large]
 
     def open(self, item: types.TextDocumentItem) -> Unit | None:
         document = Document(item, self.encoding)

@@ -12,7 +12,7 @@ from lsprotocol import types
 from msgspec.structs import replace
 
 from torchlint.config import Settings
-from torchlint.finding import Finding
+from torchlint.finding import Finding, Span
 from torchlint.frontends.lsp.client import Client
 from torchlint.frontends.lsp.diagnostics import diagnostic
 from torchlint.frontends.lsp.documents import Document, OpenFiles, Reading, Unit, after, without_fixes
@@ -23,6 +23,7 @@ from torchlint.frontends.lsp.text import Replacement, moved_lines
 from torchlint.frontends.lsp.work import Answer, Request, internal_error
 from torchlint.frontends.lsp.worker import WorkerDied
 from torchlint.printable import printable
+from torchlint.reading import limit_of, too_large
 from torchlint.rule import load_rules
 from torchlint.walk import is_excluded, project_of
 
@@ -125,8 +126,10 @@ class Session:
             return None
         return settings
 
-    def request(self, unit: Unit, settings: Settings, **more) -> Request:
-        """To lint the text as it is, or to do with it what `more` says."""
+    def request(self, unit: Unit, settings: Settings, **more) -> Request | None:
+        """To lint the text as it is, or to do with it what `more` says; None if that is too large."""
+        if unit.is_too_large:
+            return None
         root, roots = project_of(os.path.dirname(unit.path), settings)
         return Request(unit.path, unit.text(), settings, root, roots, **more)
 
@@ -261,6 +264,9 @@ class Session:
         next.
         """
         unit = reading.unit
+        if unit.is_too_large and settings_of(unit) is not None:
+            why = f"cannot read: {too_large(limit_of(unit.path)).strerror}"
+            return Answer((Finding("TL001", "cannot_be_parsed", unit.path, Span(1, 1, 1, 1), why, severity="error"),))
 
         def begin() -> Request | None:
             settings = settings_of(unit)
