@@ -14,7 +14,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.graphs import graph, is_model_call, loss_of
+from torchlint.source.training.graphs import carries, graph, is_model_call, loss_of
 from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
@@ -48,7 +48,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         plain = [inner for cut in behind.cuts for inner in _plain_cuts(cut)]
         cuts.update((id(cut.node), cut) for cut in plain if _is_in_a_module(info, cut))
     for cut in cuts.values():
-        for node in _behind(cut, {}):
+        for node in _behind(cut, {}, info):
             if id(node.node) in uncut:
                 continue
             name = "" if is_open else _own_layer(info, node)
@@ -70,11 +70,13 @@ def _says_a_cut(module: Module, body: ast.AST) -> bool:
 
 
 def _is_in_a_module(info: ClassInfo, cut: Value) -> bool:
-    """Does a cut stand in a class, or in the forward of another one, where a `detach` of its own is meant?"""
+    """Does a cut stand in a class, or in the forward of another one, where what does nothing but `detach` is meant?"""
     if within(cut.node, info.node):
         return True
-    return getattr(enclosing_function(cut.node), "name", "") == "forward" and not (
-        isinstance(cut.node, ast.Call) and last_word(cut.node.func) == "detach"
+    forward = enclosing_function(cut.node)
+    return getattr(forward, "name", "") == "forward" and (
+        last_word(getattr(cut.node, "func", None)) != "detach"
+        or any(carries(node) for given in forward.gives for node in graph(Value(cut.module, given)).nodes.values())
     )
 
 
@@ -189,7 +191,7 @@ def _runs_in_forward_only(module: Module, layer: Value, forward: ast.FunctionDef
     return True
 
 
-def _behind(cut: Value, seen: dict[tuple, int], depth: int = 3) -> Iterator[Value]:
+def _behind(cut: Value, seen: dict[tuple, int], info: ClassInfo | None = None, depth: int = 3) -> Iterator[Value]:
     """What certainly has a graph behind a cut, or behind another cut there: `from_numpy(h.detach().numpy())`; each is
     looked behind once, or from nearer again.
     """
@@ -201,8 +203,8 @@ def _behind(cut: Value, seen: dict[tuple, int], depth: int = 3) -> Iterator[Valu
     behind = graph(cut.at(inner, ()), strict=True)
     yield from behind.nodes.values()
     for other in behind.cuts if depth else ():
-        if _is_plain_cut(other):
-            yield from _behind(other, seen, depth - 1)
+        if _is_plain_cut(other) and (info is None or _is_in_a_module(info, other)):
+            yield from _behind(other, seen, info, depth - 1)
 
 
 def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value, ast.expr]]:

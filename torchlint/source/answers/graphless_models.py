@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.source.flow.classes import ClassInfo, method_class
+from torchlint.source.flow.classes import ClassInfo, Method, method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -22,7 +22,10 @@ from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import identity
 
 _SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
-_FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
+# Not of one tensor, as it is made: `nn.Parameter(mask, requires_grad=False)`
+_FREEZES = re.compile(
+    r"^(?!.*\b(?:Parameter|Variable|torch\.\w+)\(.*[(,] *requires_grad=False).*requires_grad(?: ?= ?|_\()False", re.M
+)
 
 
 def leaves_no_graph(module: Module, model: Value) -> bool:
@@ -79,7 +82,9 @@ def _ends_as_array(node: ast.expr) -> bool:
 
 
 def _switches_gradients_off(model: Value) -> bool:
-    """Does a class that a model may be of do so itself, in its `forward` or a method that this calls?"""
+    """Does a class that a model may be of do so itself, in its `forward` or a method that this calls, for all that it
+    returns?
+    """
     owners = {
         callee.owner
         for made in identity(model).values()
@@ -88,11 +93,25 @@ def _switches_gradients_off(model: Value) -> bool:
         if callee.owner is not None and callee.kind == "class"
     }
     for forward in filter(None, (owner.method("forward") for owner in owners)):
+        if _returns_a_graph(forward):
+            continue
         called = (last_word(call.func) for call in forward.module.index.inside(forward.node, ast.Call))
         for method in (forward, *filter(None, map(forward.owner.method, {*called}))):
             if any(last_word(n) in _SWITCHES for n in method.module.index.inside(method.node, ast.Attribute, ast.Name)):
                 return True
     return False
+
+
+def _returns_a_graph(method: Method) -> bool:
+    """Is a part of each of its results surely part of a graph, as where only a teacher runs under `no_grad`?"""
+    given = [value.elts if isinstance(value, ast.Tuple) else [value] for value in method.node.gives]
+    return bool(given) and all(
+        any(
+            requires_grad(Value(method.module, part)) is True and not under_no_grad(method.module, part)
+            for part in parts
+        )
+        for parts in given
+    )
 
 
 def _has_nothing_to_learn(model: Value) -> bool:
@@ -115,7 +134,9 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
             return False
         for entry in (entry for entries in part.attributes.values() for entry in entries):
             stored = entry.value if entry.value is not None else getattr(entry.target.up, "value", None)
-            for origin in origins(Value(entry.module, stored)) if stored is not None else ():
+            if stored is None:
+                return False  # `self.student, self.teacher = …`
+            for origin in origins(Value(entry.module, stored)):
                 if isinstance(origin.node, (ast.Constant, ast.arg)) or kinds(origin) == {TENSOR}:
                     continue
                 known = callees(origin) if isinstance(origin.node, ast.Call) else []
