@@ -158,14 +158,14 @@ def freezes(text: str) -> bool:
 
 
 def _is_frozen(module: Module, model: Value) -> bool:
-    """Does the file switch off the gradients of what goes by the model's name, or one that makes the model those of
-    anything?
+    """Does the file switch off the gradients of what goes by the model's name, or one that makes the model, or a base
+    of its class, those of anything?
     """
     made = identity(model).values()
-    called = [
-        c.module for one in made if isinstance(one.node, ast.Call) for c in callees(one) if c.function is not None
-    ]
-    makers = {maker.path for maker in (*called, *(one.module for one in made)) if maker and maker is not module}
+    called = [callee for one in made if isinstance(one.node, ast.Call) for callee in callees(one)]
+    homes = [callee.module for callee in called if callee.function is not None]
+    homes += [base.module for callee in called if callee.owner is not None for base in callee.owner.mro]
+    makers = {maker.path for maker in (*homes, *(one.module for one in made)) if maker and maker is not module}
     if all(isinstance(one.node, ast.arg) for one in made):
         makers.update(module.imported_paths())  # nobody is seen to hand it over
     if any(freezes(module.world.view.read(path) or "") for path in makers):
