@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchlint.facts import fact
 from torchlint.source.answers.held_out import EVALUATES
 from torchlint.source.flow.flow import SAME_WEIGHTS, callees, origins
 from torchlint.source.flow.memory import remembered
@@ -69,7 +70,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         ]
         if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
             found.append((event, steps[0]))
-    return found
+    return [] if found and _draws_what_it_counts(loop, done) else found
 
 
 def made_at_each_access(module: Module, function: ast.FunctionDef) -> tuple[Value, ast.Call] | None:
@@ -151,6 +152,22 @@ def _is_over_settings(module: Module, loop: ast.AST) -> bool:
         last_word(call.func) == "DataLoader"
         and any(isinstance(n, ast.Name) and n.id in settings for n in ast.walk(call))
         for call in module.index.inside(loop, ast.Call)
+    )
+
+
+def _draws_what_it_counts(loop: ast.AST, done: list[Event]) -> bool:
+    """`x = torch.randn(size, 9)` for each size that the loop goes through: how fast it runs is measured, and nothing is
+    learned.
+    """
+    _, iterated = counted_over(loop)
+    return any(
+        origin.node is iterated
+        for event in done
+        if not event.stores_grad and any((row := fact(name)) and row.random and row.creates for name in event.names)
+        for part in (*event.node.args, *(keyword.value for keyword in event.node.keywords))
+        for name in ast.walk(part)
+        if isinstance(name, ast.Name)
+        for origin in origins(event.value.at(name, ()))
     )
 
 
