@@ -179,9 +179,12 @@ def _repeats(module: Module, function: ast.AST) -> bool:
 
 
 def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
-    """Does some code switch gradients off and give something to what goes by a model's name?"""
+    """Does some code switch gradients off and give something to what goes by a model's name, or has loaded weights?"""
+    filled = {unparsed(one.value) for one in module.index.attributes("load_state_dict")}
     return may_call_here(module, code, _NO_GRAD) and any(
-        call.args and is_named(call.func) and (sounds_like(call.func, MODULE) or _is_handed(call.func))
+        call.args
+        and is_named(call.func)
+        and (sounds_like(call.func, MODULE) or _is_handed(call.func) or unparsed(call.func) in filled)
         for part in code
         for call in module.index.inside(part, ast.Call)
     )
