@@ -273,11 +273,13 @@ def test_what_is_unread_is_shown_with_its_code(bench: Bench) -> None:
         {"source": "unknown"},
         {"colour": "red"},
         {"reason": "it says return torch.log(torch.softmax(x, dim=1)).mean() here"},
+        {"path": "tiny/b.ipynb", "cell": 2, "line": 1},  # counted with the text above it
     ],
     ids=str,
 )
 def test_a_verdict_that_says_nothing_or_quotes_is_refused(bench: Bench, wrong: dict) -> None:
-    bench.package("tiny", {"tiny/a.py": DEEP})
+    cells = [{"cell_type": kind, "source": ["1"]} for kind in ("markdown", "code")]
+    bench.package("tiny", {"tiny/a.py": DEEP, "tiny/b.ipynb": json.dumps({"cells": cells})})
     bench.run("fetch")
     done = bench.run("judge", "-", text=json.dumps({**verdict(5, "true"), **wrong}))
     assert done.returncode == 2 and done.stderr

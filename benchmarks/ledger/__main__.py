@@ -182,8 +182,11 @@ def judge(arguments: argparse.Namespace) -> int:
     added = verdicts.judged(text, arguments.all)
     place_of = {source.name: sources.place(arguments.corpus, source) for source in arguments.all}
     for verdict in added:
-        if verdicts.quotes(verdict, place_of[verdict["source"]] / verdict["path"]):
+        file = place_of[verdict["source"]] / verdict["path"]
+        if verdicts.quotes(verdict, file):
             raise verdicts.WrongVerdict(f"the reason quotes the code: {verdict['path']}:{verdict['line']}")
+        if verdicts.is_misplaced(verdict, file):
+            raise verdicts.WrongVerdict(f"code cell {verdict['cell']} has no such line: {verdict['path']}")
     verdicts.write(arguments.ledger, {**arguments.known, **{verdicts.key(one): one for one in added}})
     print(f"{len(added)} verdicts")
     return 0

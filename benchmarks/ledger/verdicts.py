@@ -83,6 +83,15 @@ def quotes(verdict: dict, file: Path) -> bool:
     return len(line) > 20 and line in verdict["reason"]
 
 
+def is_misplaced(verdict: dict, file: Path) -> bool:
+    """Has its cell no such line? The ledger counts code cells, and torchlint all of them."""
+    if not verdict.get("cell") or not file.is_file():
+        return False
+    cells = [cell for cell in json.loads(file.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    meant = cells[verdict["cell"] - 1 : verdict["cell"]]
+    return not meant or verdict["line"] > len("".join(meant[0]["source"]).splitlines())
+
+
 def precision(verdicts: Iterable[dict]) -> str:
     """A Markdown table of how often each rule was right. Findings of a source that share a cause are one."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
