@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 
 import pytest
@@ -160,6 +161,17 @@ def test_fixed_standard_input_is_the_output(tree, run):
     assert (code, out) == (0, GOOD)
     assert "1 fixed, 0 remaining" in err
     assert run("-", "--diff", stdin=BAD)[1].count("\n-") == 1
+
+
+@pytest.mark.parametrize(
+    ("begin", "encoding"),
+    [("", "utf-8-sig"), ("# coding: latin-1\ns = '\xe9'\n", "latin-1"), ("s = '\xe9'\r\n", "utf-8")],
+)
+def test_fixed_standard_input_is_in_its_own_encoding(begin, encoding):
+    command = [sys.executable, "-m", "torchlint", "check", "--no-dry-run", "--fix", "-"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, input=(begin + BAD).encode(encoding), capture_output=True, env=environment)
+    assert done.returncode == 0 and done.stdout == (begin + GOOD).encode(encoding)
 
 
 def test_standard_input_that_is_not_text(run):

@@ -29,10 +29,15 @@ def rewrite(path: str, before: str, after: str, trees: Iterable[str]) -> None:
         return  # under another name of the file it was done already
     if now != before:
         raise OSError(errno.EBUSY, "it has changed since it was linted")
+    write(path, encoded(data, before, after), trees)
+
+
+def encoded(data: bytes, before: str, after: str) -> bytes:
+    """A text that has come of another one, in the encoding in which that was `data`; errors as above."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     if before.encode(encoding) != data:
         raise OSError(errno.EILSEQ, f"what {encoding} decodes does not become the same bytes again")
-    write(path, after.encode(encoding), trees)
+    return after.encode(encoding)
 
 
 def unified(path: str, before: str, after: str) -> str:

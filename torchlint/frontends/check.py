@@ -16,10 +16,10 @@ from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
 from torchlint.finding import SEVERITIES, Finding
 from torchlint.frontends.given import codes, configurations, noqa_reason, switch
-from torchlint.frontends.output import Failure, count, fail, put, put_error, say, wants_color
+from torchlint.frontends.output import Failure, count, fail, put, put_data, put_error, say, wants_color
 from torchlint.frontends.progress import Progress
 from torchlint.frontends.summary import about_run, add_noqa, show_settings, statistics, summary
-from torchlint.patch import rewrite, unified
+from torchlint.patch import encoded, rewrite, unified
 from torchlint.printable import printable
 from torchlint.project import NotText, decode
 from torchlint.reading import limit_of, too_large
@@ -122,7 +122,8 @@ class Check:
                 if given[name] is not None:
                     raise Failure(f"--{name.replace('_', '-')} cannot be combined with `-`")
             self.paths = [os.path.abspath(given["stdin_filename"] or "-")]
-            self.overlay = {self.paths[0]: _standard_input(self.paths[0])}
+            self.given_data = _standard_input(self.paths[0])
+            self.overlay = {self.paths[0]: _text_of(self.given_data)}
         if given["cache_from"] and given["no_cache"]:
             raise Failure("--cache-from cannot be combined with --no-cache")
         if given["cache_from"] and not os.path.isdir(given["cache_from"]):
@@ -141,7 +142,7 @@ class Check:
             return self._end(Result(failures=walk.missing, notices=walk.notices))
         if self.overlay and self.settings.force_exclude and is_excluded(self.paths[0], self.settings):
             if self.fixes and not given["diff"]:
-                put(self.overlay[self.paths[0]])
+                put_data(self.given_data)
             return 0
         began = time.monotonic()
         with Progress(bool(given["quiet"])) as progress:
@@ -163,7 +164,7 @@ class Check:
         if given["diff"]:
             return self._end_diff(result, patches)
         if self.overlay and self.fixes:
-            put(run.overlay[self.paths[0]])
+            self._put_fixed(run.overlay[self.paths[0]])
         if given["fix_only"]:
             return self._end(result, [])
         return self._report(result)
@@ -204,6 +205,15 @@ class Check:
             return True
 
         return write
+
+    def _put_fixed(self, after: str) -> None:
+        """The standard input after its fixes, in its own encoding; as it came if that cannot be done without a loss."""
+        data = self.given_data
+        try:
+            data = encoded(data, decode(data), after)
+        except (OSError, UnicodeEncodeError) as error:
+            self.failures[f"the standard input cannot be fixed: {getattr(error, 'strerror', None) or error}"] = None
+        put_data(data)
 
     def _report(self, result: Result) -> int:
         given = self.given
@@ -282,7 +292,7 @@ class Check:
         return when == "always" if self.given["output_file"] else wants_color(when)
 
 
-def _standard_input(path: str) -> str:
+def _standard_input(path: str) -> bytes:
     if sys.stdin is None:
         raise Failure("the standard input is closed")
     limit = limit_of(path)
@@ -290,8 +300,13 @@ def _standard_input(path: str) -> str:
         data = sys.stdin.buffer.read(limit + 1) or b""
         if len(data) > limit:
             raise too_large(limit)
-        return decode(data)
+        return data
     except OSError as error:
         raise Failure(f"the standard input cannot be read: {error.strerror or error}") from None
+
+
+def _text_of(data: bytes) -> str:
+    try:
+        return decode(data)
     except NotText as error:
         raise Failure(f"the standard input is not text: {error}") from None

@@ -63,8 +63,24 @@ def put(text: str, styled: bool = False, color: str = "auto") -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        _abandon(sys.stdout)
-        raise Failure(f"cannot write to the standard output: {error.strerror or error}") from None
+        raise _unwritten(error) from None
+
+
+def put_data(data: bytes) -> None:
+    """Writes bytes to the standard output as they are."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _unwritten(error) from None
+
+
+def _unwritten(error: OSError) -> Failure:
+    _abandon(sys.stdout)
+    return Failure(f"cannot write to the standard output: {error.strerror or error}")
 
 
 def say(line: str) -> None:
