@@ -168,7 +168,7 @@ def test_fixed_standard_input_is_the_output(tree, run):
     [("", "utf-8-sig"), ("# coding: latin-1\ns = '\xe9'\n", "latin-1"), ("s = '\xe9'\r\n", "utf-8")],
 )
 def test_fixed_standard_input_is_in_its_own_encoding(begin, encoding):
-    command = [sys.executable, "-m", "torchlint", "check", "--no-dry-run", "--fix", "-"]
+    command = [sys.executable, "-m", "torchlint", "check", "--no-dry-run", "--fix", "--unsafe-fixes", "-"]
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(command, input=(begin + BAD).encode(encoding), capture_output=True, env=environment)
     assert done.returncode == 0 and done.stdout == (begin + GOOD).encode(encoding)

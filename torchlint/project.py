@@ -131,6 +131,8 @@ class Project:
     def text(self, path: str) -> str | None:
         """The same as text; None if it is none. Of a large project only the last ones are kept: a text may take four
         times what its bytes do."""
+        if path in self.overlay:
+            return self.overlay[path]  # is text already: what it says of its encoding is about the file
         data = self.bytes(path)
         if data is None:
             return None

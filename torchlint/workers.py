@@ -17,7 +17,7 @@ from torchlint.cache import Entry
 from torchlint.child import connect, memory
 from torchlint.config import Settings
 from torchlint.finding import Finding, Span
-from torchlint.project import NotText, Project, decode, digest
+from torchlint.project import NotText, Project, digest
 
 # Processor seconds for one file: the last resort, for everything inside has counted budgets.
 SECONDS_PER_FILE = 300
@@ -121,7 +121,7 @@ def _lint(task: Task, path: str) -> Entry:
     data = project.bytes(path)
     if data is None:
         return failure(path, "TL001", "cannot_be_parsed", "the file cannot be read any more")
-    outcome = linter.lint(data, linter.Job.of(path, task.settings, project))
+    outcome = linter.lint(project.overlay.get(path, data), linter.Job.of(path, task.settings, project))
     return Entry(
         digest(data),
         Raw(msgspec.msgpack.encode(outcome.findings)),
@@ -140,7 +140,7 @@ def _fix(task: Task, path: str) -> Fixed:
     from torchlint import linter
 
     project = _project(task)
-    before = decode(project.bytes(path) or b"")
+    before = project.text(path) or ""
     job = linter.Job.of(path, task.settings, project)
     after, applied, _ = linter.fix_until_stable(before, job, task.settings.unsafe_fixes)
     return Fixed(path, before, after, tuple(applied))
