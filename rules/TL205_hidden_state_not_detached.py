@@ -172,6 +172,9 @@ across_files = False
 def check(loop: Loop):
     for carried in carried_states(loop.module, loop.node):
         state, backward = ast.unparse(carried.state), carried.backward
+        notes = [loop.note(carried.call, f"`{state}` goes in here as it came out in the round before")]
+        if carried.kept is not None and carried.kept.node.lineno != carried.call.node.lineno:
+            notes.append(loop.note(carried.kept, f"`{state}` is kept here with its graph"))
         retained = any(k.arg == "retain_graph" for k in backward.node.keywords)
         yield loop.finding(
             f"`{state}` still has the graph of the round before: "
@@ -182,7 +185,7 @@ def check(loop: Loop):
             ),
             help=f"detach it between two rounds: `{state} = {state}.detach()`, each part of a tuple",
             fix=detached(loop, carried),
-            notes=[loop.note(carried.call, f"`{state}` goes in here as it came out in the round before")],
+            notes=notes,
             at=loop.at(backward),
             severity="warning" if retained else "error",
         )

@@ -39,6 +39,27 @@ def train(model, optimizer, loader):
         optimizer.zero_grad()
         optimizer.step()
 """
+MEMORY = """\
+from torch import nn
+
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRU(3, 3)
+        self.state = None
+
+    def forward(self, x):
+        out, self.state = self.cell(x, self.state)
+        return out
+"""
+CARRIED = """\
+import torch
+from memory import Memory
+
+model = Memory()
+for x in torch.randn(4, 5, 2, 3):
+    model(x).mean().backward()
+"""
 LESSON = "import torch\nlayer = torch.nn.Linear(2, 3)\nlayer(torch.rand(4, 5))  # this will fail\n"
 
 
@@ -65,3 +86,10 @@ def test_what_matters_says_no_such_thing(tree):
     (found,) = check(["."], Settings(dry_run=False)).findings
     assert (found.code, found.severity) == ("TL101", "warning")
     assert "remark" not in found.help
+
+
+@pytest.mark.parametrize(("runs", "found"), [(True, [("TL205", "error")]), (False, [("TL205", "info")])])
+def test_what_the_dry_run_fails_of_is_no_remark_for_other_files(tree, runs, found):
+    tree({"memory.py": MEMORY, "train.py": CARRIED})
+    chosen = Settings(selections=(Selection(None, (), ("TL205", "TL904")),), dry_run=runs)
+    assert [(finding.code, finding.severity) for finding in check(["."], chosen).findings] == found

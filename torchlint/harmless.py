@@ -35,9 +35,11 @@ class Harmless:
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._switched_off, self._pinned = Unreached(view, tree), SwitchedOff(view, text), Pinned(view)
         self._tried = caught(tree)
+        self._ran: list[Finding] = []
 
-    def weighed(self, findings: list[Finding]) -> list[Finding]:
-        """The findings, those that do no harm as remarks."""
+    def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:
+        """The findings, those that do no harm as remarks. `ran` is all that the dry run has seen."""
+        self._ran = ran
         return [self._weighed(finding) for finding in findings]
 
     def _weighed(self, finding: Finding) -> Finding:
@@ -56,8 +58,13 @@ class Harmless:
         yield _PINNED, self._is_later
 
     def _is_unsure(self, finding: Finding) -> bool:
-        """Is its rule sure of a file by itself only, where the file uses others of its project?"""
-        return finding.code in self._rules and not self._rules[finding.code].across_files and self._uses_others
+        """Is its rule sure of a file by itself only, where the file uses others of its project, and has the dry run,
+        which reads them all, not failed of the same mistake?
+        """
+        if finding.code not in self._rules or self._rules[finding.code].across_files or not self._uses_others:
+            return False
+        seen = [self._rules[f.code] for f in self._ran if finding.span.line in f.lines and f.code in self._rules]
+        return not any(finding.code in rule.also_said_by for rule in seen)
 
     @cached_property
     def _uses_others(self) -> bool:

@@ -154,9 +154,9 @@ def _lint_module(text: str, job: Job) -> Outcome:
     if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
         let_go_if_large(job.project, path)
         dry = _dry_run(text, job, view, chosen)
-    findings = text_world.findings
-    findings = _once(findings + (dry.findings if dry else []), rules)
-    findings = [f for f in harmless.weighed(findings) if f.severity != "info" or f.code in remarks]
+    ran = dry.findings if dry else []
+    findings = _once(text_world.findings + ran, rules)
+    findings = [f for f in harmless.weighed(findings, ran) if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
     if settings.noqa and (findings or may_name_rules(text)):

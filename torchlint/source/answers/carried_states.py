@@ -12,19 +12,10 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import (
-    FUNCTIONS,
-    LOOPS,
-    Index,
-    ancestors,
-    enclosing_class,
-    enclosing_function,
-    last_word,
-    within,
-)
+from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, enclosing_class, enclosing_function, last_word, within
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.acts import BACKWARD, acts
-from torchlint.source.training.events import may_call, reaches
+from torchlint.source.training.events import imports_saying, may_call, reaches
 from torchlint.source.training.grads import STOPS, requires_grad
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
 from torchlint.source.training.regions import tests_around
@@ -35,11 +26,14 @@ _STORING = frozenset("tuple list stack cat".split())
 
 
 class Carried(NamedTuple):
-    """`state` goes into `call`, comes out of it, and goes in again after `backward` has run through it."""
+    """`state` goes into `call`, comes out of it, and goes in again after `backward` has run through it. `kept` is where
+    an object puts it meanwhile.
+    """
 
     state: ast.expr
     call: Value
     backward: Value
+    kept: Value | None
 
 
 def carried_states(module: Module, loop: ast.AST) -> Iterator[Carried]:
@@ -55,9 +49,10 @@ def carried_states(module: Module, loop: ast.AST) -> Iterator[Carried]:
                 continue
             keeps = _keeps_a_graph(node)
             if keeps or node in around:
-                state = next((s for s in _states(node, loop) if keeps or _hands_back_a_graph(node, s)), None)
+                states = _states(node, module, loop)
+                state, kept = next((s for s in states if keeps or _hands_back_a_graph(node, s[0])), (None, None))
                 if state is not None and not _cuts_inside(node):
-                    yield Carried(state, node, act.event.value)
+                    yield Carried(state, node, act.event.value, None if kept is None else node.at(kept, ()))
                     break
 
 
@@ -129,19 +124,20 @@ def _hands_back_a_graph(call: Value, state: ast.expr) -> bool:
     return len(places) == 1 and requires_grad(call.at(call.node, path)) is True
 
 
-def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
-    """The arguments of a call that hold what the same call returned in the round before."""
+def _states(call: Value, home: Module, loop: ast.AST) -> Iterator[tuple[ast.expr, ast.AST | None]]:
+    """The arguments of a call that hold what the same call returned in the round before, with where an object keeps
+    it.
+    """
     for given in [*call.node.args, *(k.value for k in call.node.keywords)]:
         for part in _parts(given):
             if isinstance(part, ast.Name) and within(call.node, loop) and _comes_round(call, part, loop):
-                yield part
-            elif isinstance(part, ast.Name) and (kept := _read_into(call, part)) is not None:
-                if _is_kept_in_attribute(call, kept, loop):
-                    yield kept
-            elif isinstance(part, ast.Attribute) and _is_kept_in_attribute(call, part, loop):
-                yield part
+                yield part, None
+                continue
+            read = _read_into(call, part) if isinstance(part, ast.Name) else part
+            if isinstance(read, ast.Attribute) and (kept := _kept_in_attribute(call, read, home, loop)) is not None:
+                yield read, kept
             elif isinstance(part, ast.Subscript) and _is_kept_in_entry(call, part, loop):
-                yield part
+                yield part, None
 
 
 def _parts(argument: ast.expr) -> Iterator[ast.expr]:
@@ -261,28 +257,30 @@ def _is_a_beginning(binding: ast.AST, text: str) -> bool:
     return any(truth and unparsed(test) == f"{text} is None" for test, truth in tests_around(binding))
 
 
-def _is_kept_in_attribute(call: Value, part: ast.Attribute, loop: ast.AST) -> bool:
-    """Is `self.h` set by this call alone, from what it was given as `self.h`? What sets it anew must not run in the
-    loop.
+def _kept_in_attribute(call: Value, part: ast.Attribute, home: Module, loop: ast.AST) -> ast.AST | None:
+    """Where `self.h` is set, if this call alone does that, from what it was given as `self.h`. What sets it anew must
+    not run in the loop.
     """
     if not isinstance(part.value, ast.Name) or part.value.id != "self":
-        return False
+        return None
     index = call.module.index
     if any(
         last_word(c.func.value) == part.attr
         for c in [*index.callers("detach_"), *index.callers("zero_")]
         if isinstance(c.func, ast.Attribute)
     ):
-        return False
+        return None
     function = enclosing_function(part)
     owner = enclosing_class(function) if function is not None else None
     if owner is None:
-        return False
-    stores = [s for s in index.stored(part.attr) if not _runs_in_init(call.module, enclosing_function(s))]
+        return None
+    setters = {id(s): enclosing_function(s) for s in index.stored(part.attr)}
+    begin = [setter for setter in setters.values() if _runs_in_init(call.module, setter)]
+    stores = [s for s in index.stored(part.attr) if setters[id(s)] not in begin]
     if not stores or index.says("setattr(") or index.says("__dict__"):
-        return False
-    if any(user.index.stored(part.attr) for user in call.module.users(part.attr)):
-        return False  # `net.hidden = net.start()` in the file that trains it
+        return None
+    if any(_may_set(user, part.attr) for user in call.module.users(part.attr)):
+        return None  # `net.hidden = net.start()` in the file that trains it
     mine = [
         s
         for s in stores
@@ -293,14 +291,23 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute, loop: ast.AST) -> bo
     others = [s for s in stores if enclosing_function(s) is not function]
     handed = {id(s): sites for s in others if (sites := _handed_to_setter(index, s, owner, function)) is not None}
     anew = [enclosing_function(s) for s in others if id(s) not in handed]
-    return (
-        bool(mine or handed)
-        and all(_passes(call, s, set()) for s in mine)
-        and all(_hands_on(call, given, set()) for sites in handed.values() for given in sites)
-        and not any(_is_a_setting(test) for sites in handed.values() for g in sites for test, _ in tests_around(g))
-        and not any(_is_a_setting(test) for s in mine for test, _ in tests_around(s))
-        and (not anew or _runs_elsewhere(call.module, anew, owner, loop))
-    )
+    given = [site for sites in handed.values() for site in sites]
+    if (
+        not all(_passes(call, s, set()) for s in mine)
+        or not all(_hands_on(call, site, set()) for site in given)
+        or any(_is_a_setting(test) for place in (*given, *mine) for test, _ in tests_around(place))
+        or any(method is None or enclosing_class(method) is not owner for method in anew)
+        or _may_run(anew, call.module, home, loop)
+        or home is not call.module
+        and _may_run(begin, call.module, home, loop, only_others=True)
+    ):
+        return None
+    return next(iter((*mine, *given)), None)
+
+
+def _may_set(user: Module, name: str) -> bool:
+    """Does another file set such an attribute, or may it detach it in place?"""
+    return bool(user.index.stored(name) or user.index.attributes(name) and user.index.says("detach"))
 
 
 def _handed_to_setter(
@@ -331,13 +338,21 @@ def _is_a_setting(test: ast.expr) -> bool:
     return isinstance(test, ast.Attribute) and test.attr != "training"
 
 
-def _runs_elsewhere(module: Module, methods: list, owner: ast.ClassDef, loop: ast.AST) -> bool:
-    """Are these methods of a class, of which a loop of the same file reaches none?"""
-    return (
-        all(method is not None and enclosing_class(method) is owner for method in methods)
-        and [*ancestors(loop)][-1] is module.tree
-        and not reaches(module, loop.body, methods)
-    )
+def _may_run(methods: list, owner: Module, home: Module, loop: ast.AST, only_others: bool = False) -> bool:
+    """May a loop run one of these methods of a file, or do others than that file lead it there? Nobody follows it into
+    files that its own does not import; those that use its own are not among them.
+    """
+    words = {method.name for method in methods if method.name != "__init__"}
+    through = {one.path: one for one in (owner, *imports_saying(home, tuple(sorted(words))))}
+    if home is not owner:
+        said = {path for word in words for path in home.world.view.mentions(word)} - through.keys()
+        files = [home.world.module(path) for path in sorted(said)]
+        if any(file is None or home.path not in file.behind.paths for file in files):
+            return True
+    if only_others:
+        del through[owner.path]
+    functions = [method for method in methods if method.name in words]
+    return bool(functions) and reaches(home, [loop], functions, tuple(through.values()))
 
 
 def _runs_in_init(module: Module, function: ast.AST | None) -> bool:

@@ -171,7 +171,7 @@ def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) ->
     return _leads(module, body, words)
 
 
-def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST], homes: tuple[Module, ...] = ()) -> bool:
+def reaches(module: Module, body: list[ast.AST], functions: list[ast.AST], homes: tuple[Module, ...] = ()) -> bool:
     """May some statements call one of these functions, through others of the file and of some of its imports, as far as
     names tell?
     """
