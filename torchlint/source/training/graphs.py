@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator
 
 from torchlint.facts import fact
+from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -252,6 +254,8 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
         parts = node.values
     elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         parts = [node.elt]
+    elif isinstance(node, ast.DictComp):
+        parts = [node.value]
     elif isinstance(node, ast.Call) and origin.path and last_word(node.func) == "dict":
         parts = [k.value for k in node.keywords if k.arg == origin.path[0]]  # of `dict(zip(names, losses))` any one
     elif isinstance(node, ast.Call) and strict and _is_table_beside(origin):
@@ -336,7 +340,38 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
         ):
             return []  # `wrapper.match(real, fake)` may detach one of them
         return [*receiver, *given]
-    return given if not strict or is_model_call(origin) or carries(origin) else []
+    return given if not strict or is_model_call(origin) or carries(origin) or _calls_an_entry(origin) else []
+
+
+def _calls_an_entry(call: Value) -> bool:
+    """`losses[task](guess, y)`, or `loss(guess, y)` for each of `losses.items()`: gradients go through it, whichever of
+    torch's losses and layers in a table it is.
+    """
+    for entry in origins(call.at(call.node.func, ())):
+        node = entry.node
+        if isinstance(node, ast.Subscript) and not entry.path:
+            tables = origins(entry.at(node.value, ()))
+        elif isinstance(node, ast.Call) and (last_word(node.func), *entry.path) in (
+            ("items", EACH, 1),
+            ("values", EACH),
+        ):
+            tables = origins(entry.at(node.func.value, ()))
+        else:
+            return False
+        for table in tables:
+            if not isinstance(table.node, ast.Dict) or table.path or is_changed(table):
+                return False
+            if not all(_is_of_torch(table.at(made, ())) for made in table.node.values):
+                return False
+    return True
+
+
+def _is_of_torch(made: Value) -> bool:
+    """`nn.L1Loss()`, `F.l1_loss`"""
+    if isinstance(made.node, ast.Call):
+        return all(c.name.startswith("torch.nn.") for c in callees(made)) and bool(callees(made))
+    known = fact(external_name(made) or "")
+    return known is not None and known.reduces
 
 
 def loss_of(module: Module, call: ast.Call) -> Value | None:
