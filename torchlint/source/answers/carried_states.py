@@ -15,7 +15,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, enclosing_class, enclosing_function, last_word, within
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.acts import BACKWARD, acts
-from torchlint.source.training.events import imports_saying, may_call, reaches
+from torchlint.source.training.events import imports_saying, leading_to, may_call, reaches
 from torchlint.source.training.grads import STOPS, requires_grad
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
 from torchlint.source.training.regions import tests_around
@@ -352,6 +352,8 @@ def _may_run(methods: list, owner: Module, home: Module, loop: ast.AST, only_oth
     if only_others:
         del through[owner.path]
     functions = [method for method in methods if method.name in words]
+    if "forward" in leading_to(home, tuple(through.values()), frozenset(words)):
+        return True  # `model(x)` does not say it
     return bool(functions) and reaches(home, [loop], functions, tuple(through.values()))
 
 
