@@ -221,3 +221,32 @@ def test_what_is_saved_nowhere_is_not_saved_without_a_place(tmp_path):
     assert not faults_of(
         tmp_path, "def keep(path=None):\n    torch.save(nn.Linear(2, 3).state_dict(), path)\n\nkeep()\n"
     )
+
+
+ADDED = """
+from unheard import table
+
+for name, default in table.items():
+    parser.add_argument("--" + name, type=type(default), default=default)
+parser.add_argument("--width", type=int, default=4)
+args = parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize("use", ["args.debug", 'vars(args)["debug"]', 'vars(Held())["debug"]', "Held().debug"])
+@pytest.mark.parametrize("held", ["setattr(self, name, value)", "self.__setattr__(name, value)"])
+def test_arguments_of_names_that_nobody_knows_may_have_any(tmp_path, use, held):
+    """What is known of a named one is known all the same."""
+    text = f"""{HEAD}{ADDED}
+class Held:
+    def __init__(self):
+        for name, value in vars(args).items():
+            {held}
+
+if {use}:
+    print("debug")
+print(nn.Linear(args.width, 3)(torch.zeros(2, 5)))
+"""
+    assert [line.split(" | ")[0] for line in found(tmp_path, text, {})] == [
+        "print(nn.Linear(args.width, 3)(torch.zeros(2, 5)))"
+    ]

@@ -59,10 +59,12 @@ class Parser(StandIn):
         self.options: list[ParserArgument] = []
         self.optional: list[str] = []  # those that are nothing if nobody gives them
         self.commands: Commands | None = None
+        self.has_more = False  # arguments of unknown names
 
     def add_argument(self, *flags, **options) -> Unknown:
         flags = tuple(f for f in flags if type(f) is str)
         if not flags:
+            self.has_more = True
             return Unknown("an argument of unknown name")
         long = next((f for f in flags if f.startswith("--")), flags[0])
         name = options.get("dest") or long.lstrip("-").replace("-", "_")
@@ -129,7 +131,10 @@ class Parser(StandIn):
         if self.commands is not None:
             values |= self.commands.values(values.pop(_COMMAND, None))
         machines[-1].starts.leaves_out |= any(_is_nothing(values.get(name)) for name in self.optional)
-        return Namespace(values)
+        parsed = Namespace(values)
+        if self.has_more:
+            machines[-1].changes.loosen(vars(parsed))
+        return parsed
 
     def parse_known_args(self, args=None, *_, **options) -> tuple[Namespace, list]:
         return self._parsed(args, True), OtherWords()

@@ -253,7 +253,7 @@ def _callable(machine, value):
 
 def _vars(machine, *owner):
     if owner and machine.is_own(owner[0]) and not isinstance(owner[0], type):
-        return owner[0].__dict__
+        return machine.get(owner[0], "__dict__")
     if owner and hasattr(owner[0], "values_by_name"):
         return owner[0].values_by_name
     if owner and isinstance(owner[0], (Library, ImportedFile)):
