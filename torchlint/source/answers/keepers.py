@@ -284,7 +284,10 @@ def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
             isinstance(parent.up, ast.Call) and parent.up.func is parent and _is_only_read(module, parent.up, depth - 1)
         )
     if isinstance(parent, ast.Call):
-        return isinstance(parent.func, ast.Name) and parent.func.id in ("print", "float", "int", "bool", "len")
+        if isinstance(parent.func, ast.Name) and parent.func.id in ("print", "float", "int", "bool", "len"):
+            return True
+        names = {callee.name for callee in callees(Value(module, parent))}
+        return bool(names) and names <= STOPS
     if isinstance(parent, ast.BinOp):
         return _is_only_read(module, parent, depth - 1)
     if isinstance(parent, (ast.If, ast.While, ast.IfExp)):
