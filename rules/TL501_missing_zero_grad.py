@@ -158,7 +158,7 @@ def finding(round, update, notes=()):
 def is_measured(round) -> bool:
     """Does a function ask how long a step takes? There nothing learns."""
     function = round.function
-    if function is None or not MEASURES.search(function.name.lower()):
+    if not MEASURES.search(getattr(function, "name", "").lower()):
         return False
     return any(round.word(call) in CLOCKS for call in round.inside(ast.Call, of=function))
 

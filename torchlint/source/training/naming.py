@@ -22,7 +22,9 @@ _WORDS = {
     MODULE: re.compile(
         # `freeze_modules(…)` is no model
         r"^(?!(get|make|build|create|load|save|freeze|unfreeze|init|initialize|set|update|train|eval|evaluate|test|validate|copy|check|print|show|setup|prepare|wrap|"
-        r"compile|export|clone|sync|reset|count|run|fit|define|construct|return|is|has|add|remove|move|put|log|plot|apply|convert|select)_)"
+        r"compile|export|clone|sync|reset|count|run|fit|define|construct|return|is|has|add|remove|move|put|log|plot|apply|convert|select|"
+        r"import|read|find|fetch|restore|resume|register|unwrap|reload|replace|choose|list|write|store|describe|profile|quantize|prune|trace|"
+        r"parse|resolve|instantiate|download|merge|watch|visualize|draw|distribute|parallelize|shard|cast|new|generate|summarize|swap)_)"
         r"(?:.*_)?(?:(model|net|network|module|encoder|decoder|backbone|generator|discriminator|classifier|critic|actor|policy)s?(_|$)|.*(net|model)$)"
     ),
 }
