@@ -56,26 +56,32 @@ mean = (losses * mask).sum() / mask.sum()
 f = (torch.relu(scores) + 1e-6) / (torch.relu(scores) + 1e-6).sum()
 ```
 
-How it is found what is counted: `torchlint/source/answers/nothing_chosen.py`.
+How it is found what is counted: `torchlint/source/answers/nothing_chosen.py`, of graphs `lone_rows.py` beside it.
 """
 
 import ast
 
 from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
-from torchlint.source.answers.nothing_chosen import hinge_chosen_from, hinge_counted, is_asked_before
+from torchlint.source.answers.lone_rows import rows_counted
+from torchlint.source.answers.nothing_chosen import hinge_chosen_from, hinge_counted, is_asked_before, is_compared
 
 read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
 
 SHAPES = SAME_NUMBERS | {"[]", ".square", ".pow"}
 
 
-@on_node("Div", needs="relu|ReLU|clamp|maximum")
+@on_node("Div", needs="relu|ReLU|clamp|maximum|cdist|fill_diagonal_")
 def division(place: Node):
     yield from judge(place, place.node.right)
 
 
 @on_call(
-    ".div", "torch.div", "torch.true_divide", needs="relu|ReLU|clamp|maximum", without="rounding_mode", unknown=True
+    ".div",
+    "torch.div",
+    "torch.true_divide",
+    needs="relu|ReLU|clamp|maximum|cdist|fill_diagonal_",
+    without="rounding_mode",
+    unknown=True,
 )
 def method(call: Call):
     denominator = call.argument("other", 1)
@@ -100,14 +106,26 @@ def judge(place, denominator: ast.expr):
         return
     hinge = hinge_counted(place.value.at(denominator, ()))
     if hinge is not None and not is_asked_before(place.value, denominator, hinge):
-        text = place.source(denominator)
-        text = text if isinstance(denominator, (ast.Name, ast.Call)) else f"({text})"
-        fix = place.replace(denominator, f"{text}.clamp(min=1)") if place.is_tensor(denominator) else None
         yield place.finding(
             f"`{place.quoted(denominator)}` is 0 as soon as all are cut off: the division gives NaN",
             help="keep the number away from 0: `.clamp(min=1)` of a tensor, `max(…, 1)` of a plain number",
-            fix=place.fix("count 1 at least", fix, applicability="unsafe") if fix else None,
+            fix=at_least_one(place, denominator),
             notes=[place.note(hinge, "cut off here")],
+        )
+        return
+    count = place.value.at(denominator, ())
+    graph = rows_counted(count)
+    if (
+        graph is not None
+        and not place.says("nan")
+        and not is_compared(count)
+        and not is_asked_before(place.value, denominator, place.value)
+    ):
+        yield place.finding(
+            f"`{place.quoted(denominator)}` is 0 for a row of the graph that is empty: the division gives NaN",
+            help="a node may have no neighbour: keep the number away from 0, `.clamp(min=1)`",
+            fix=at_least_one(place, denominator),
+            notes=[place.note(graph, "these are neighbours")],
         )
         return
     for origin in factors(place.origins(denominator, SHAPES)):
@@ -129,6 +147,13 @@ def judge(place, denominator: ast.expr):
                 notes=[place.note(made[0], "the ReLU")],
             )
             return
+
+
+def at_least_one(place, count: ast.expr):
+    text = place.source(count)
+    text = text if isinstance(count, (ast.Name, ast.Call)) else f"({text})"
+    fix = place.replace(count, f"{text}.clamp(min=1)") if place.is_tensor(count) else None
+    return place.fix("count 1 at least", fix, applicability="unsafe") if fix else None
 
 
 def factors(origins):

@@ -23,7 +23,7 @@ from torchlint.source.text.index import (
     parameters_of,
     statement_of,
 )
-from torchlint.source.text.spelling import argument, receiver
+from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.regions import tests_around
 
 _DEPTH = 6  # of what is masked, multiplied, compared and counted
@@ -37,6 +37,7 @@ _SUMS = named_of("sum")
 _COUNTS = named_of("count_nonzero", "nonzero")
 _ABOVE = named_of("gt", "ne")
 _MADE_OF_ZEROS = named_of("zeros", "zeros_like")
+_COMPARING = ("eq", "ne", "gt", "ge", "bool", "nonzero", "isinf")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -227,6 +228,15 @@ def is_asked_before(division: Value, counted: ast.expr, hinge: Value) -> bool:
     )
 
 
+def is_compared(counted: Value) -> bool:
+    """Does the file compare what is counted somewhere: `mean[count == 0] = 0`, `rows[count.gt(0)]`?"""
+    index, names = counted.module.index, _names_around(counted)
+    compared = [
+        call.func.value for word in _COMPARING for call in index.callers(word) if isinstance(call.func, ast.Attribute)
+    ]
+    return any(not names.isdisjoint(_words(index, node)) for node in (*index.nodes(ast.Compare), *compared))
+
+
 def _names_around(counted: Value) -> set[str]:
     """Those by which a test may ask whether there is something to count."""
     index = counted.module.index
@@ -242,10 +252,11 @@ def _words(index: Index, node: ast.AST) -> set[str]:
 
 
 def _is_changed(name: ast.Name) -> bool:
-    """`count.clamp_(min=1)`, `count[count == 0] = 1`"""
+    """`count.clamp_(min=1)`, `count[count == 0] = 1`; zeros on a diagonal make nothing more."""
     around = name.up
     if isinstance(around, ast.Attribute):
-        return around.attr.endswith("_") and isinstance(around.up, ast.Call) and around.up.func is around
+        is_call = isinstance(around.up, ast.Call) and around.up.func is around
+        return is_call and around.attr.endswith("_") and unparsed(around.up) != f"{name.id}.fill_diagonal_(0)"
     return isinstance(around, ast.Subscript) and around.value is name and not isinstance(around.ctx, ast.Load)
 
 
