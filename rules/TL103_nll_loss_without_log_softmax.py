@@ -66,6 +66,8 @@ def check(call: Call):
     wrong = [o for o in origins if o.is_probability or o.is_call(*RECTIFIED) or o.is_raw_score]
     if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
         return
+    if call.is_written_over("input", wrong):
+        return
     origin = wrong[0]
     probabilities = origin.is_probability
     if probabilities and only_picks(call):

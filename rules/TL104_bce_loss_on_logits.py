@@ -56,6 +56,8 @@ def check(call: Call):
     origins = [behind for origin in given for behind in kept_off(origin)]
     if not origins or not all(o.is_raw_score for o in origins) or any(call.excludes(o) or o.asks_mode for o in origins):
         return
+    if call.is_written_over("input", origins):
+        return
     prefix = call.text.split("(")[0]
     fix = None
     if prefix.endswith(".binary_cross_entropy") and not call.has_stars and origins == given:

@@ -42,6 +42,7 @@ from torchlint.source.training.regions import is_told_to_be_plain, is_told_to_be
 from torchlint.source.training.roles import Role
 from torchlint.source.training.samples import collated, samples
 from torchlint.source.training.scores import is_raw_score
+from torchlint.source.training.written_over import is_written_over
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
 
@@ -414,6 +415,10 @@ class Call(Place):
         if argument is None:  # in `**options`, if at all
             return self.keyword_origins(name) if isinstance(self.node, ast.Call) else []
         return self.origins(argument, through)
+
+    def is_written_over(self, name: str, made: list[Origin]) -> bool:
+        """Are the numbers of what it takes first changed in place under a name that it has: `p.sigmoid_()`?"""
+        return is_written_over(self.value, name, [origin.value for origin in made])
 
     def is_given(self, name: str, position: int | None = None) -> bool:
         """Is it given for certain, with what its origins say? What `**options` get under a condition is not."""

@@ -1,0 +1,52 @@
+"""Whether the numbers of a tensor are changed in place under a name that it has: what made it no longer says them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from torchlint.facts import named, words
+from torchlint.source.flow.changed import changes_of
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import Index, enclosing_function, statement_of
+from torchlint.source.text.spelling import argument, dotted
+
+_LEAVES_NUMBERS = words(named("same_numbers")) | {"requires_grad", "retain_grad"}
+
+
+def is_written_over(call: Value, name: str, made: Iterable[Value]) -> bool:
+    """`p.sigmoid_()`, `torch.sigmoid_(p)`, `torch.sigmoid(p, out=p)`, `p[:] = …`, where `p` is what the first argument
+    of a call is, or is given what was made.
+    """
+    given = argument(call.node, name, 0)
+    places = [(call, _root(given))] if given is not None else []
+    for origin in made:
+        statement = statement_of(origin.node)
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        places += [(origin, target) for target in targets]
+    return any((held := dotted(part)) is not None and _is_changed(place, held) for place, part in places)
+
+
+def _root(node: ast.AST) -> ast.AST:
+    """`p` of `p.squeeze(1).float()`"""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return node
+
+
+def _is_changed(place: Value, name: str) -> bool:
+    index, function = place.module.index, enclosing_function(place.node)
+    changed = [*(c for c in changes_of(index, name) if isinstance(c, ast.Subscript)), *_in_place(index, name)]
+    return any(enclosing_function(change) is function for change in changed)
+
+
+def _in_place(index: Index, name: str) -> Iterator[ast.Call]:
+    for call in index.calls:
+        if not isinstance(call.func, ast.Attribute):
+            continue
+        word = call.func.attr
+        taken = [k.value for k in call.keywords if k.arg == "out"]
+        if word.endswith("_") and not word.endswith("__") and word[:-1] not in _LEAVES_NUMBERS:
+            taken += [call.func.value, *call.args[:1]]
+        if any(dotted(part) == name for part in taken):
+            yield call
