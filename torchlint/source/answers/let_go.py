@@ -31,17 +31,25 @@ def unwanted_results(place: Value) -> Iterator[ast.expr]:
 
 
 def parts(value: ast.expr | None) -> Iterator[ast.expr]:
-    """What an expression whose value nobody wants consists of: `a if x else b`, `x and a`, `a, b`"""
+    """What an expression whose value nobody wants consists of: `a if x else b`, `x and a`, `a, b`, `[a for x in y]`"""
     if isinstance(value, ast.IfExp):
         yield from parts(value.body)
         yield from parts(value.orelse)
     elif isinstance(value, ast.BoolOp):
         yield from parts(value.values[-1])
-    elif isinstance(value, ast.Tuple):
+    elif isinstance(value, (ast.Tuple, ast.List, ast.Set)):
         for element in value.elts:
             yield from parts(element)
+    elif isinstance(value, (ast.ListComp, ast.SetComp)):
+        yield from parts(value.elt)
+    elif isinstance(value, ast.Call) and _is_collector(value.func):
+        yield from (part for one in value.args if isinstance(one, ast.GeneratorExp) for part in parts(one.elt))
     elif value is not None:
         yield value
+
+
+def _is_collector(called: ast.expr) -> bool:
+    return isinstance(called, ast.Name) and called.id in ("list", "tuple", "set")
 
 
 def _is_let_go_where_called(function: Value, depth: int) -> bool:
