@@ -100,8 +100,24 @@ def only_collects(call, name, place) -> bool:
     reads = [n for n in call.inside(ast.Attribute, of=method) if call.source(n) == text]
     if not all(within(read, call.statement) or is_first_time(read) for read in reads):
         return False
+    if held == "self":
+        return place.method_of is call.method_of and uses_data_alone(place, name.attr)
     others = [n for n in place.inside(type(place.receiver), of=place.loops[0]) if place.source(n) == held]
-    return held != "self" and others == [place.receiver]
+    return others == [place.receiver]
+
+
+def uses_data_alone(place, collected: str) -> bool:
+    """`self._add(self.encoder(x))`: of the object that collects, the loop uses only what it was given."""
+    own = [n for n in place.inside(ast.Attribute, of=place.method_of) if place.source(n.value) == "self"]
+    kept = [n for n in own if isinstance(n.ctx, ast.Store) and n.attr != collected]
+    methods = {n.name for n in place.inside(ast.FunctionDef, of=place.method_of)}
+    data, made = {n.attr for n in kept} - methods, [place.at(n).statement for n in kept]
+    set_up = {n for part in made for n in place.inside(ast.Attribute, of=part) if isinstance(n.ctx, ast.Store)}
+    uses = [n for part in (place.loops[0], *made) for n in place.inside(ast.Name, of=part) if n.id == "self"]
+    return all(
+        isinstance(use.up, ast.Attribute) and (use.up.attr in data or use.up is place.node.func or use.up in set_up)
+        for use in uses
+    )
 
 
 def is_first_time(read) -> bool:
