@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from torchlint.facts import named_of
+from torchlint.facts import named_of, words
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.numbers import number
@@ -37,7 +37,7 @@ _SUMS = named_of("sum")
 _COUNTS = named_of("count_nonzero", "nonzero")
 _ABOVE = named_of("gt", "ne")
 _MADE_OF_ZEROS = named_of("zeros", "zeros_like")
-_COMPARING = ("eq", "ne", "gt", "ge", "bool", "nonzero", "isinf")
+_COMPARING = words(named_of("eq", "ne", "gt", "ge", "bool", "nonzero", "isinf"))
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 

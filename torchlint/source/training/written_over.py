@@ -11,7 +11,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import Index, enclosing_function, statement_of
 from torchlint.source.text.spelling import argument, dotted
 
-_LEAVES_NUMBERS = words(named("same_numbers")) | {"requires_grad", "retain_grad"}
+_LEAVES_NUMBERS = words(named("same_numbers"))
 
 
 def is_written_over(call: Value, name: str, made: Iterable[Value]) -> bool:
@@ -46,7 +46,7 @@ def _in_place(index: Index, name: str) -> Iterator[ast.Call]:
             continue
         word = call.func.attr
         taken = [k.value for k in call.keywords if k.arg == "out"]
-        if word.endswith("_") and not word.endswith("__") and word[:-1] not in _LEAVES_NUMBERS:
+        if word.endswith("_") and not word.endswith("__") and word not in _LEAVES_NUMBERS:
             taken += [call.func.value, *call.args[:1]]
         if any(dotted(part) == name for part in taken):
             yield call
