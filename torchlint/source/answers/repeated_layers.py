@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
@@ -34,7 +35,8 @@ def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
     [layer] = listed.elts
     if isinstance(times, ast.Constant) and times.value == 1 or not _has_weights(place, layer):
         return None
-    plain = _becomes_layers(place) and not _is_meant(place) and not _is_truth(place.at(times, ()))
+    kept = not is_changed(place) and not _is_meant(place)  # what has other entries later only begins with one
+    plain = kept and _becomes_layers(place) and not _is_truth(place.at(times, ()))
     return (layer, times) if plain else None
 
 
