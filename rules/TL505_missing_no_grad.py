@@ -125,8 +125,10 @@ def learn(q, target_q, batch, optimizer, gamma=0.99):
     optimizer.step()
 ```
 
-How it is found: `torchlint/source/answers/evaluation.py`, `torchlint/source/answers/bootstrapped_targets.py` and
-`torchlint/source/answers/few_forwards.py`.
+Where a forward of the project takes gradients itself, as forces are those of an energy, it is a remark.
+
+How it is found: `torchlint/source/answers/evaluation.py`, `torchlint/source/answers/bootstrapped_targets.py`,
+`torchlint/source/answers/gradients_in_forwards.py` and `torchlint/source/answers/few_forwards.py`.
 """
 
 import ast
@@ -135,6 +137,7 @@ from torchlint import Node, on_node
 from torchlint.source.answers.bootstrapped_targets import bootstraps
 from torchlint.source.answers.evaluation import evaluations_with_graph
 from torchlint.source.answers.few_forwards import is_of_one_pass, is_soon_over
+from torchlint.source.answers.gradients_in_forwards import forwards_take_gradients
 
 read_on = ("TL503", "TL514", "torch.no_grad", "torch.autograd.grad_mode.inference_mode")
 in_tests = False
@@ -155,7 +158,7 @@ def check(place: Node):
             fix=_wrap(place, found),
             notes=[place.note(found.switch, "put in eval mode here")] if found.switch else [],
             at=found,
-            severity="info" if is_soon_over(found) or is_of_one_pass(found) or is_an_extra(place, found) else "warning",
+            severity="info" if is_of_a_moment(place, found) or forwards_take_gradients(place.module) else "warning",
         )
 
 
@@ -169,6 +172,10 @@ def check_targets(file: Node):
             notes=[file.note(found.target, "the target"), file.note(found.prediction, "what the target is for")],
             at=found.call.node,
         )
+
+
+def is_of_a_moment(place, found) -> bool:
+    return is_soon_over(found) or is_of_one_pass(found) or is_an_extra(place, found)
 
 
 def is_an_extra(place, found) -> bool:

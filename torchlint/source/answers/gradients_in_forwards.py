@@ -1,0 +1,23 @@
+"""Whether a forward takes gradients itself, as forces are those of an energy: such a model cannot run without them."""
+
+from __future__ import annotations
+
+from torchlint.source.flow.module import Module
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word
+from torchlint.source.text.spelling import root_of
+
+
+def forwards_take_gradients(module: Module) -> bool:
+    """Does one of the project do so? Which models an evaluation is given is known for few of them."""
+    homes = map(module.world.module, module.world.view.mentions("autograd"))
+    return any(_takes_gradients(home) for home in (module, *filter(None, homes)))
+
+
+def _takes_gradients(home: Module) -> bool:
+    for call in home.index.callers("grad"):
+        function, root = enclosing_function(call), root_of(call.func)
+        if function is None or enclosing_class(function) is None or getattr(function, "name", "") != "forward":
+            continue
+        if root is not None and root.id in ("torch", "autograd", "grad") and last_word(call.func) == "grad":
+            return True
+    return False
