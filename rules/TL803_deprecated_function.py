@@ -188,6 +188,8 @@ def counted_epoch(call: Call):
     made = call.objects(call.receiver) if given is not None and call.receiver is not None else []
     if not made or not all(scheduler.is_call(*scheduler.names & COUNTING) for scheduler in made):
         return
+    if any("isinstance" in call.source(test) for test, _ in call.tests):
+        return  # here it is of another kind
     # Not `def step(self, epoch=None)`, if nobody says one.
     if any(epoch.node is None or getattr(epoch.node, "value", 0) is not None for epoch in call.origins(given)):
         yield call.finding(
