@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.source.flow.changed import is_changed
+from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
@@ -35,9 +35,9 @@ def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
     [layer] = listed.elts
     if isinstance(times, ast.Constant) and times.value == 1 or not _has_weights(place, layer):
         return None
-    kept = not is_changed(place) and not _is_meant(place)  # what has other entries later only begins with one
-    plain = kept and _becomes_layers(place) and not _is_truth(place.at(times, ()))
-    return (layer, times) if plain else None
+    if _is_replaced(place) or _is_meant(place) or _is_truth(place.at(times, ())):
+        return None
+    return (layer, times) if _becomes_layers(place) else None
 
 
 def repeated_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
@@ -85,6 +85,12 @@ def appended_layer(place: Value) -> ast.Name | None:
         return None
     is_of_this_function = enclosing_function(made[0].node) is enclosing_function(call)
     return layer if is_of_this_function and not _is_rebound(module, layer, loops[0]) else None
+
+
+def _is_replaced(place: Value) -> bool:
+    """`start = [weights] * n`, of which each entry becomes another one: `start[i] = …`"""
+    changes = (change for name in names_of(place) for change in changes_of(place.module.index, name))
+    return any(isinstance(change, ast.Subscript) for change in changes)
 
 
 def _is_truth(times: Value) -> bool:
