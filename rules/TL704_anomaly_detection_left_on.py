@@ -51,6 +51,7 @@ def debug_nan():
 """
 
 import ast
+from pathlib import PurePath
 
 from torchlint import Call, on_call
 
@@ -73,7 +74,7 @@ def check(call: Call):
         "anomaly detection is on for the whole run, which makes training several times slower",
         help="remove it, or turn it on by a flag",
         fix=call.fix("remove it", call.delete(call.statement), applicability="unsafe"),
-        severity="info" if is_tried_once(call) or not call.project_says(*TRAINING) else "warning",
+        severity="info" if is_tried_once(call) or trains_nothing(call) else "warning",
     )
 
 
@@ -81,6 +82,11 @@ def is_tried_once(call) -> bool:
     """Do all backwards of the file stand in its script, in no loop, as one who looks whether a model can learn writes?"""
     backwards = call.calls("backward")
     return bool(backwards) and not any(other.function or other.loops for other in backwards)
+
+
+def trains_nothing(call) -> bool:
+    """A script of its own, which nothing imports, without a word of training."""
+    return not call.project_says(*TRAINING) and not call.anyone_says(PurePath(call.module.path).stem)
 
 
 def switched_off(call) -> bool:

@@ -93,3 +93,11 @@ def test_what_the_dry_run_fails_of_is_no_remark_for_other_files(tree, runs, foun
     tree({"memory.py": MEMORY, "train.py": CARRIED})
     chosen = Settings(selections=(Selection(None, (), ("TL205", "TL904")),), dry_run=runs)
     assert [(finding.code, finding.severity) for finding in check(["."], chosen).findings] == found
+
+
+@pytest.mark.parametrize(("trainer", "severity"), [("", "info"), ("import helper\nloss.backward()\n", "warning")])
+def test_what_slows_training_down_does_so_where_it_is_imported(tree, trainer, severity):
+    tree({"helper.py": "import torch\ntorch.autograd.set_detect_anomaly(True)\n", "train.py": trainer})
+    everything = Settings(selections=(Selection(None, (), ("ALL",)),), dry_run=False)
+    (found,) = [finding for finding in check(["."], everything).findings if finding.code == "TL704"]
+    assert found.severity == severity
