@@ -18,6 +18,9 @@ HEAD = (
     "made",
     [
         "torch.roll(x, k, dims=-1)",
+        "x * u ** 2 + u ** -1",
+        "x + 0.5 ** k",
+        "x * k ** 2",
         "x.roll((k, random.randrange(3)), (0, 1))",
         "torch.clamp(x, max=u)",
         "x.masked_fill(mask, u)",

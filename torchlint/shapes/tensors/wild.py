@@ -299,6 +299,13 @@ _OF_TRUTHS = frozenset({operator.and_, operator.or_, operator.xor, operator.iand
 _DIVISIONS = frozenset({operator.truediv, operator.itruediv})
 _ON_NUMBERS = _DIVISIONS | {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod}
 _ON_NUMBERS |= {operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod}
+_POWERS = frozenset({operator.pow, operator.ipow})
+
+
+def _is_plain_power(base: Any, exponent: Any) -> bool:
+    """`x ** 2`, or a float to any whole power; a root of a number below zero would be complex."""
+    is_float = kind_of_all([base]) is float
+    return type(exponent) is int and (exponent >= 0 or is_float) or is_float and kind_of_all([exponent]) is int
 
 
 def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | FloatOfArray | None:
@@ -311,7 +318,7 @@ def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | FloatOfArray
     apply = getattr(operator, apply.__name__, apply)  # `sum` adds up by a function of its own
     if apply in _OF_TRUTHS and kind_of_all(values) is bool:
         return TRUTH
-    if apply not in _ON_NUMBERS:
+    if apply not in _ON_NUMBERS and not (apply in _POWERS and _is_plain_power(*values)):
         return None
     kind = float if apply in _DIVISIONS else kind_of_all(values)
     if kind is not float:
