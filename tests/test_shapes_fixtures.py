@@ -149,7 +149,7 @@ def small_ones_only(initialise):
 def fresh_interpreter(folder: Path):
     """Run a program as if it were alone: its modules, arguments, output and the settings of torch go with it."""
     before, path, argv, main = set(sys.modules), list(sys.path), sys.argv, sys.modules["__main__"]
-    threads, has_cuda = torch.get_num_threads(), torch.cuda.is_available
+    threads, has_cuda, layers = torch.get_num_threads(), torch.cuda.is_available, set(vars(torch.nn))
     sys.path[:0] = [str(folder)]
     sys.path.append(str(STANDINS))
     sys.argv = [str(folder / "main.py")]
@@ -169,6 +169,8 @@ def fresh_interpreter(folder: Path):
         sys.path[:], sys.argv, sys.modules["__main__"] = path, argv, main
         torch.set_num_threads(threads)
         torch.cuda.is_available = has_cuda
+        for name in [name for name, value in vars(torch.nn).items() if name not in layers and isinstance(value, type)]:
+            delattr(torch.nn, name)
         torch.autograd.set_detect_anomaly(False)
         torch.set_grad_enabled(True)
         torch.backends.cudnn.deterministic = torch.backends.cudnn.benchmark = False
