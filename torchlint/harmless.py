@@ -35,11 +35,15 @@ class Harmless:
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._switched_off, self._pinned = Unreached(view, tree), SwitchedOff(view, text), Pinned(view)
         self._tried = caught(tree)
-        self._ran: list[Finding] = []
+        self._proved: dict[int, set[str]] = {}
 
     def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:
-        """The findings, those that do no harm as remarks. `ran` is all that the dry run has seen."""
-        self._ran = ran
+        """The findings, those that do no harm as remarks. `ran` is all that the dry run has seen, which reads all files
+        of the project: what another rule says of the same on its lines is proved.
+        """
+        for seen in (one for one in ran if one.code in self._rules):
+            for line in seen.lines:
+                self._proved.setdefault(line, set()).update(self._rules[seen.code].also_said_by)
         return [self._weighed(finding) for finding in findings]
 
     def _weighed(self, finding: Finding) -> Finding:
@@ -58,13 +62,9 @@ class Harmless:
         yield _PINNED, self._is_later
 
     def _is_unsure(self, finding: Finding) -> bool:
-        """Is its rule sure of a file by itself only, where the file uses others of its project, and has the dry run,
-        which reads them all, not failed of the same mistake?
-        """
-        if finding.code not in self._rules or self._rules[finding.code].across_files or not self._uses_others:
-            return False
-        seen = [self._rules[f.code] for f in self._ran if finding.span.line in f.lines and f.code in self._rules]
-        return not any(finding.code in rule.also_said_by for rule in seen)
+        """Is its rule sure of a file by itself only, where the file uses others of its project?"""
+        is_sure = finding.code not in self._rules or self._rules[finding.code].across_files or not self._uses_others
+        return not is_sure and finding.code not in self._proved.get(finding.span.line, ())
 
     @cached_property
     def _uses_others(self) -> bool:

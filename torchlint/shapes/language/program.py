@@ -7,7 +7,7 @@ import builtins
 import re
 import warnings
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -412,3 +412,9 @@ def node_at(place: Place) -> ast.AST | None:
     if program is None:
         return None
     return next((node for node in program.expressions.get(place[1].line, ()) if program.span(node) == place[1]), None)
+
+
+def last_call_in(path: str, stack: Sequence[tuple[Any, Place | None]]) -> Place | None:
+    """The last call in a file of those that have led to where a program is; `stack` is that of its machine."""
+    calls = (call for _, call in reversed(stack) if call is not None and call[0] == path)
+    return next(calls, None)

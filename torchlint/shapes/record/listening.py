@@ -13,7 +13,7 @@ import torch
 from torchlint.facts import named, words
 from torchlint.finding import Edit, Finding, Fix, Note, Severity, Span
 from torchlint.shapes.core.values import Unknown, machines
-from torchlint.shapes.language.program import node_at, source_of
+from torchlint.shapes.language.program import last_call_in, node_at, source_of
 from torchlint.shapes.tensors import device_tags
 from torchlint.shapes.tensors.arrays import Array
 
@@ -250,8 +250,7 @@ class Listener:
         """The same finding at the first call in the file that leads to it, if it lies in another one."""
         if finding.path == self._path or not self._path:
             return finding
-        callers = (caller for _, caller in reversed(machines[-1].stack) if caller and caller[0] == self._path)
-        caller = next(callers, None)
+        caller = last_call_in(self._path, machines[-1].stack)
         if caller is None or self._led.setdefault((finding.path, finding.span, finding.code), caller) != caller:
             return None
         notes = (Note(HAPPENS_HERE, finding.path, finding.span), *finding.notes)

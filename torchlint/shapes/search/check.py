@@ -23,7 +23,7 @@ from torchlint.shapes.core.faults import DryRun, Fault, Trace
 from torchlint.shapes.core.room import with_room
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
 from torchlint.shapes.language.functions import closure_of, required
-from torchlint.shapes.language.program import Program, load
+from torchlint.shapes.language.program import Program, last_call_in, load
 from torchlint.shapes.libraries.command_lines import MISSING, command_lines
 from torchlint.shapes.libraries.start_values import no_initialisers
 from torchlint.shapes.libraries.starts import Start, Starts
@@ -467,9 +467,8 @@ class _Run:
         """The same fault at the call in this file that leads to it, if it lies in another file."""
         if fault.path == self.program.path:
             return fault
-        for _, caller in reversed(failure.stack):
-            if caller is not None and caller[0] == self.program.path:
-                there = Note(FAILS_HERE, fault.path, fault.span)
-                notes = (there, *(n for n in fault.notes if n.span != caller[1]))
-                return msgspec.structs.replace(fault, path=caller[0], span=caller[1], notes=notes, fix=None)
-        return fault
+        caller = last_call_in(self.program.path, failure.stack)
+        if caller is None:
+            return fault
+        notes = (Note(FAILS_HERE, fault.path, fault.span), *(n for n in fault.notes if n.span != caller[1]))
+        return msgspec.structs.replace(fault, path=caller[0], span=caller[1], notes=notes, fix=None)

@@ -6,6 +6,7 @@ import ast
 
 from torchlint.facts import named, named_of
 from torchlint.source.answers.listed_labels import are_listed_in_blocks, grows
+from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
@@ -63,7 +64,7 @@ def _is_sorted(numbers: Value) -> bool:
     else:
         made = [numbers.at(node, ())] if numbers.path == (0,) else []
     return bool(made) and all(
-        _does(o, _SORTS) and _is_first(argument(o.node, "dim", 0 if _is_method(o) else 1)) for o in made
+        is_result_of(o, _SORTS) and _is_first(argument(o.node, "dim", 0 if _is_method(o) else 1)) for o in made
     )
 
 
@@ -76,11 +77,11 @@ def _is_in_blocks(labels: Value) -> bool:
         return True
     if not isinstance(labels.node, ast.Call) or labels.path or not _is_first(argument(labels.node, "dim")):
         return False
-    if _does(labels, _REPEATS):
+    if is_result_of(labels, _REPEATS):
         of = receiver(labels.node) if _is_method(labels) else argument(labels.node, "input", 0)
         made = origins(labels.at(of, ()), _IN_ORDER) if of is not None else []
-        return bool(made) and all(_does(o, _COUNTS) or _is_sorted(o) for o in made)
-    given = argument(labels.node, "tensors", 0) if _does(labels, _JOINS) and len(labels.node.args) < 2 else None
+        return bool(made) and all(is_result_of(o, _COUNTS) or _is_sorted(o) for o in made)
+    given = argument(labels.node, "tensors", 0) if is_result_of(labels, _JOINS) and len(labels.node.args) < 2 else None
     made = origins(labels.at(given, ())) if given is not None else []
     return bool(made) and all(map(_are_of_one_class_each, made))
 
@@ -96,15 +97,10 @@ def _are_of_one_class_each(parts: Value) -> bool:
         return False
     each = [node.elt] if isinstance(node, ast.ListComp) else node.elts
     found = [o for part in each for o in origins(parts.at(part, ()), _IN_ORDER)]
-    if not found or not all(_does(o, _OF_ONE_NUMBER) for o in found):
+    if not found or not all(is_result_of(o, _OF_ONE_NUMBER) for o in found):
         return False
     numbers = [argument(o.node, "fill_value", 1) if last_word(o.node.func) == "full" else o.node.func for o in found]
     if isinstance(node, ast.ListComp):
         counted = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         return any(isinstance(number, ast.Name) and number.id in counted for number in numbers)
     return len({unparsed(number) for number in numbers if number is not None}) > 1
-
-
-def _does(origin: Value, wanted: frozenset[str]) -> bool:
-    names: set[str] = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
-    return bool(names) and names <= wanted and not origin.path

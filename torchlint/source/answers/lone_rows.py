@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.facts import named_of
+from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
@@ -35,7 +36,7 @@ def _widened(count: Value) -> Value:
 
 
 def _of_rows(origin: Value) -> Value | None:
-    if not _does(origin, _SUMS):
+    if not is_result_of(origin, _SUMS):
         return None
     is_method = all(callee.kind == "method" for callee in callees(origin))
     summed = receiver(origin.node) if is_method else argument(origin.node, "input", 0)
@@ -78,7 +79,7 @@ def _is_seldom(factor: Value) -> bool:
         return False
     share = number(factor.at(node.comparators[0], ()))
     for drawn in origins(factor.at(node.left, ())):
-        if share is None or not _does(drawn, named_of("rand")):
+        if share is None or not is_result_of(drawn, named_of("rand")):
             return False
         sizes = drawn.node.args
         sizes = sizes[0].elts if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)) else sizes
@@ -101,7 +102,7 @@ def _is_near(factor: Value) -> bool:
 
 
 def _is_distance(origin: Value) -> bool:
-    return _does(origin, named_of("cdist"))
+    return is_result_of(origin, named_of("cdist"))
 
 
 def _is_product(origin: Value) -> bool:
@@ -124,7 +125,7 @@ def _leaves_itself_out(factor: Value) -> bool:
 
 
 def _is_diagonal(value: Value) -> bool:
-    return all(_does(origin, named_of("eye")) for origin in origins(value, SAME_NUMBERS))
+    return all(is_result_of(origin, named_of("eye")) for origin in origins(value, SAME_NUMBERS))
 
 
 def _is_filled(matrix: Value) -> bool | None:
@@ -143,8 +144,3 @@ def _is_filled(matrix: Value) -> bool | None:
                 return None
             found = True
     return found
-
-
-def _does(origin: Value, functions: frozenset[str]) -> bool:
-    names = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
-    return bool(names) and not origin.path and names <= functions

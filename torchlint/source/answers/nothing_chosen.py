@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable
 
 from torchlint.facts import named_of, words
+from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.numbers import number
@@ -65,7 +66,7 @@ def hinge_chosen_from(chosen: Value) -> Value | None:
 def _chosen(origin: Value) -> Value | None:
     if isinstance(origin.node, ast.Subscript):
         return _compared(origin.at(origin.node.slice, ()))
-    return _compared_or_whole(origin) if _does(origin, _COUNTS) else None
+    return _compared_or_whole(origin) if is_call_of(origin, _COUNTS) else None
 
 
 @remembered
@@ -80,10 +81,10 @@ def _counted(origin: Value) -> Value | None:
         return hinge_chosen_from(origin.at(node.args[0], ()))
     if names <= {".numel", ".size"} and names and isinstance(node.func, ast.Attribute):
         return hinge_chosen_from(origin.at(node.func.value, ()))
-    if _does(origin, _SUMS):
+    if is_call_of(origin, _SUMS):
         summed = _input(origin)
         return _compared(summed) if summed is not None else None
-    return _compared_or_whole(origin) if _does(origin, _COUNTS) else None
+    return _compared_or_whole(origin) if is_call_of(origin, _COUNTS) else None
 
 
 def _compared_or_whole(counting: Value) -> Value | None:
@@ -104,7 +105,7 @@ def _compares(origin: Value) -> Value | None:
         return _compared(origin.at(node.left, ())) or _compared(origin.at(node.right, ()))
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return _above(origin, node.left, node.ops[0], node.comparators[0])
-    if not _does(origin, _ABOVE):
+    if not is_call_of(origin, _ABOVE):
         return None
     first, second = _input(origin), argument(node, "other", 0 if _is_method(origin) else 1)
     return _above(origin, first.node, ast.Gt(), second) if first is not None and second is not None else None
@@ -144,12 +145,12 @@ def _cuts_off_differences(origin: Value) -> bool:
     place = 0 if _is_method(origin) else 1
     if of is None or not _is_a_difference(of, _DEPTH):
         return False
-    if _does(origin, _CUTS_OFF):
+    if is_call_of(origin, _CUTS_OFF):
         return True
-    if _does(origin, _CLAMPS):
+    if is_call_of(origin, _CLAMPS):
         least = argument(origin.node, "min", place)
         return least is not None and number(origin.at(least, ())) == 0
-    if not _does(origin, _LARGER):
+    if not is_call_of(origin, _LARGER):
         return False
     other = argument(origin.node, "other", place)
     return other is not None and all(_is_of_zeros(o) for o in origins(origin.at(other, ()), SAME_NUMBERS))
@@ -158,7 +159,7 @@ def _cuts_off_differences(origin: Value) -> bool:
 def _is_of_zeros(origin: Value) -> bool:
     if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "tensor" and origin.node.args:
         return number(origin.at(origin.node.args[0], ())) == 0
-    return _does(origin, _MADE_OF_ZEROS)
+    return is_call_of(origin, _MADE_OF_ZEROS)
 
 
 def _is_a_difference(value: Value, depth: int) -> bool:
@@ -181,13 +182,8 @@ def _is_a_difference(value: Value, depth: int) -> bool:
 
 
 def _fills_with_zeros(origin: Value) -> bool:
-    filled = argument(origin.node, "value", 1 if _is_method(origin) else 2) if _does(origin, _FILLS) else None
+    filled = argument(origin.node, "value", 1 if _is_method(origin) else 2) if is_call_of(origin, _FILLS) else None
     return filled is not None and number(origin.at(filled, ())) == 0
-
-
-def _does(origin: Value, functions: frozenset[str]) -> bool:
-    names = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
-    return bool(names) and names <= functions
 
 
 def _is_method(origin: Value) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import named_of
-from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.called import is_call_of
+from torchlint.source.flow.flow import SAME_NUMBERS, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -20,11 +21,6 @@ def predicted(module: Module) -> frozenset[tuple]:
     for test in module.index.nodes(ast.Compare):
         if isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
             sides = [origins(Value(module, side), SAME_NUMBERS) for side in (test.left, *test.comparators)]
-            if any(map(_is_argmax, sides[0] + sides[-1])):
+            if any(is_call_of(one, _ARGMAX) for one in sides[0] + sides[-1]):
                 found.update((one.node, one.path) for side in sides for one in side if one.node is not None)
     return frozenset(found)
-
-
-def _is_argmax(origin: Value) -> bool:
-    names = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
-    return bool(names) and names <= _ARGMAX

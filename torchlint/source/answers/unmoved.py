@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from torchlint.facts import fact, named_of
 from torchlint.source.answers.moving_takers import is_moved_by_takers
+from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, is_module, kinds
 from torchlint.source.flow.memory import remembered
@@ -131,11 +132,11 @@ def _meets_nothing(module: Module, name: ast.Name) -> bool:
     """Does only `DataParallel` read it, which moves what it is given, or is it a row of places (`arange`, `randperm`)
     that is cut up to index others, which may stay on the CPU?
     """
-    if all(_is_call(o, _PLACES) for o in origins(Value(module, name))):
+    if all(is_call_of(o, _PLACES) for o in origins(Value(module, name))):
         if all(isinstance(use, (ast.Attribute, ast.Subscript)) for use in _later_uses(module, name)):
             return True
     return all(
-        isinstance(use, ast.Call) and all(_is_call(o, _MOVING) for o in origins(Value(module, use.func)))
+        isinstance(use, ast.Call) and all(is_call_of(o, _MOVING) for o in origins(Value(module, use.func)))
         for use in _later_uses(module, name)
     )
 
@@ -144,11 +145,6 @@ def _becomes_a_buffer(module: Module, name: ast.Name) -> bool:
     """Does its module move it from here on: `self.register_buffer("table", table)`?"""
     later = _later_uses(module, name) if module.index.says("register_buffer") else ()
     return any(isinstance(u, ast.Call) and last_word(u.func) == "register_buffer" for u in later)
-
-
-def _is_call(value: Value, names: frozenset[str]) -> bool:
-    called = {c.name for c in callees(value)} if isinstance(value.node, ast.Call) else set()
-    return bool(called) and called <= names
 
 
 def _is_computed(module: Module, tensor: ast.expr) -> bool:
