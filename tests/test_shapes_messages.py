@@ -205,6 +205,7 @@ scores, mask = torch.ones(4, 6), torch.ones(4, 5)
         ("torch.stack([scores, mask])", "stack([scores, mask]) fails on [(4, 6), (4, 5)]: all must have one shape, but the first is (4, 6) and number 1 is (4, 5)", "torch says: stack"),
         ("mask[7, 2, 1]", "`mask` (4, 5) cannot be indexed by `[7, 2, 1]`: too many indices for tensor of dimension 2", ""),
         ("scores[:, :2] = mask", "items of `scores` (4, 6) cannot be set this way: (4, 5) cannot be spread to (4, 2)", "torch says: The"),
+        ("old = mask.byte()\nmask[old] = 0", "items of `mask` (4, 5) cannot be set this way: the mask must be bool, not unsigned char", "torch says: masked_fill_"),
         ("scores[mask, :2]", "`scores` (4, 6) cannot be indexed by `[mask, :2]`: an index must be whole numbers or bool: `.long()`", "torch says: tensors used"),
         ("F.binary_cross_entropy(scores, mask)", "binary_cross_entropy(scores, mask) fails on (4, 6) and (4, 5): the shapes of predictions and targets differ", "torch says: Using"),
         ("layer = nn.Linear(6, 2)\nlayer(mask)", "layer takes 6 features but gets 5 in `mask` (4, 5)", "torch says: mat1"),

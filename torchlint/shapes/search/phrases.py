@@ -69,7 +69,7 @@ _SENTENCES = (
     (r"could not infer output dtype\..*Got: (\w+)", "it takes floats, not {1}: `.float()` first"),
     (r"expected m1 and m2 to have the same dtype, but got: (\w+) != (\w+)",
      "both must have one dtype, but they are {1} and {2}"),
-    (r"only supports boolean masks, but got mask with dtype (\w+)", "the mask must be bool, not {1}"),
+    (r"only supports boolean masks, but got mask with dtype (\w+(?: \w+)?)", "the mask must be bool, not {1}"),
     (r"empty\(\): argument 'size' .* found element of type float",
      "a size must be a whole number: `//` divides to one"),
     (r"Boolean value of Tensor with more than one value", "a condition takes one number: `.any()` or `.all()`"),
