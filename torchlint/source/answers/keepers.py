@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.facts import FACTS, named
+from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -272,6 +273,9 @@ def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | 
     return None
 
 
+_OF_TORCH = named("pointwise") | named("reduces")  # of these comes only what they return
+
+
 def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
     """Is nothing but a number read from a result (`x.norm().item() > 1`), so that no backward comes through it?"""
     parent = result.up
@@ -286,8 +290,10 @@ def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
     if isinstance(parent, ast.Call):
         if isinstance(parent.func, ast.Name) and parent.func.id in ("print", "float", "int", "bool", "len"):
             return True
+        if is_call_of(Value(module, parent), STOPS):
+            return True
         names = {callee.name for callee in callees(Value(module, parent))}
-        return bool(names) and names <= STOPS
+        return bool(names) and names <= _OF_TORCH and _is_only_read(module, parent, depth - 1)
     if isinstance(parent, ast.BinOp):
         return _is_only_read(module, parent, depth - 1)
     if isinstance(parent, (ast.If, ast.While, ast.IfExp)):
