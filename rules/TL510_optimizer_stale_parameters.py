@@ -115,7 +115,7 @@ def found(place, stale):
         )
 
 
-@on_node("ClassDef", needs=("optim", ".parameters("))
+@on_node("ClassDef", needs=("optim", ".parameters(", ".step("))
 def in_a_method(cls: Node):
     """`self.model` is built anew, or gets a layer, in a method that leaves the optimizer of `__init__` as it is."""
     for stale in rebuilt_by_methods(cls.module, cls.node):

@@ -101,7 +101,7 @@ def check(op):
         yield _finding(op, column, first, second)
 
 
-@on_op(".mean", "torch.mean", ".sum", "torch.sum", needs=("mean|sum", "backward"))
+@on_op(".mean", "torch.mean", ".sum", "torch.sum", needs=("mean|sum", "backward"), called="sub")
 def check_by_hand(op):
     made = getattr(op.argument("input", 0), "made_by", None)
     steps = 0

@@ -245,9 +245,9 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
     armed = [(rule, one) for rule in heard for one in rule.triggers if one.is_dry and _is_met(one, partial(says, rule))]
     listener = watch = None
     if any(trigger.kind == "op" for _, trigger in armed):
-        from torchlint.shapes.record.listening import Listener
+        from torchlint.shapes.record.listening import Listener, OperationCheck
 
-        checks = [(t.names, partial(_said, r, t, job)) for r, t in armed if t.kind == "op"]
+        checks = [OperationCheck(t.names, partial(_said, r, t, job), t.called) for r, t in armed if t.kind == "op"]
         listener = Listener(checks, job.path)
     if job.hints:
         from torchlint.shapes.record.tensor_watch import Watch

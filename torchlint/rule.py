@@ -58,7 +58,7 @@ class Trigger(Struct, frozen=True):
     without: tuple[str, ...] = ()
     unknown: bool = False
     remarks: bool = False  # is all that it finds severity `info`?
-    called: tuple[str, ...] = ()  # the words by which the calls go that a trigger of nodes is about
+    called: tuple[str, ...] = ()  # words of the calls that nodes are; operations one of which comes before
     holds: tuple[str, ...] = ()  # the words one of which stands in each node that it is about
     words: tuple[str, ...] = ()  # one of which a file must contain for a call of these names to stand in it
 

@@ -18,7 +18,8 @@ def _marks(
     remarks: bool = False,
 ) -> Callable:
     """`needs`: words the file must contain (`a|b`: one of them, there or in a file it imports); `without`: keywords
-    that clear the call; `called`: the last words of the calls that a trigger of nodes is about; `holds`: a name,
+    that clear the call; `called`: the last words of the calls that a trigger of nodes is about, or of
+    operations of which one must come before; `holds`: a name,
     attribute or keyword, one of which must stand in the expression or statement that it is about; `unknown`: see
     methods on receivers of unknown kind too; `remarks`: all that it finds has severity `info`, so that it is not asked
     where nobody wants to hear that."""

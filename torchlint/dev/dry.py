@@ -10,7 +10,7 @@ from torchlint.finding import Hint
 from torchlint.notation import shape_text
 from torchlint.rule import Rule, Trigger
 from torchlint.shapes.core.faults import DryRun
-from torchlint.shapes.record.listening import Listener, Operand, Operation
+from torchlint.shapes.record.listening import Listener, Operand, Operation, OperationCheck
 from torchlint.shapes.record.unknowns import Unknowns
 from torchlint.shapes.search.check import dry_run
 
@@ -33,7 +33,7 @@ def why_dry(program: AskedFile, rule: Rule, trigger: Trigger) -> Iterator[str]:
             lines.update(dict.fromkeys([f"  {operation.name}({given}){guessed}", *_judged(rule, trigger, operation)]))
         return []
 
-    listener = Listener([(trigger.names, hear)]) if trigger.kind == "op" else None
+    listener = Listener([OperationCheck(trigger.names, hear)]) if trigger.kind == "op" else None
     result = _run(program, listener=listener, graphs=trigger.kind == "graph")
     yield from lines
     for fault in result.faults:

@@ -224,7 +224,8 @@ def make_tensor(
                     return Unknown("a tensor of unknown numbers")
                 kind = _DTYPES.get(number, torch.get_default_dtype())
             made = machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
-            for listener in device_tags.listeners:  # what it really is told of, which torch cannot be given here
+            device_tags.called.add(torch.tensor)  # what it really is told of, which torch cannot be given here
+            for listener in device_tags.listeners:
                 listener(torch.tensor, (data,), {}, made)
         else:
             made = machine.foreign(torch.tensor, (data,), {**({"dtype": dtype} if dtype else {}), **place})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
@@ -112,7 +112,7 @@ class Operation:
 
     @property
     def name(self) -> str:
-        return getattr(self.function, "__name__", "").strip("_")
+        return _word_of(self.function)
 
     @property
     def path(self) -> str:
@@ -199,14 +199,20 @@ def _seen(value: Any) -> Any:
     return Operand(value) if isinstance(value, torch.Tensor) else None if type(value) is Unknown else value
 
 
-# A check: the operations it asks for, and what it says about one.
-Check = tuple[Sequence[str], Callable[[Operation], Sequence[Finding]]]
+class OperationCheck(NamedTuple):
+    """The operations that a rule asks for, what it says about one, and the last words of others, of which one must have
+    come before.
+    """
+
+    names: Sequence[str]
+    says: Callable[[Operation], Sequence[Finding]]
+    called: Sequence[str] = ()
 
 
 class Listener:
     """Gives operations to checks and keeps what they say of a file. Nothing is heard unless `hearing` is open."""
 
-    def __init__(self, checks: Sequence[Check], path: str = ""):
+    def __init__(self, checks: Sequence[OperationCheck], path: str = ""):
         self.findings: dict[Any, Finding] = {}
         self.guessing = False
         self._path = path
@@ -214,9 +220,12 @@ class Listener:
         self._wanted: dict[Any, list[Callable]] = {}
         self._said: set[Any] = set()
         self._count = 0
-        for names, check in checks:
-            for function in {f for name in names for f in functions_named(name)}:
-                self._wanted.setdefault(function, []).append(check)
+        self._asked: list[tuple[set[Callable], set[str]]] = []  # of both, one must be called for a check
+        for check in checks:
+            functions = {f for name in check.names for f in functions_named(name)}
+            self._asked.append((functions, set(check.called)))
+            for function in functions:
+                self._wanted.setdefault(function, []).append(check.says)
 
     @contextmanager
     def hearing(self) -> Iterator[None]:
@@ -265,10 +274,20 @@ class Listener:
         finally:
             self.findings, self.guessing = kept, False
 
+    def _may_say(self) -> bool:
+        """Was anything called of late that a check asks for?"""
+        called = {_word_of(function) for function in device_tags.called}
+        return any(
+            not functions.isdisjoint(device_tags.called) and not (before and before.isdisjoint(called))
+            for functions, before in self._asked
+        )
+
     def keep(self, attempt: Any, changes: Callable) -> None:
         """Keep what is said about a class that ran with guessed sizes, if it is said with other guesses as well:
         `changes` makes them.
         """
+        if not self._may_say():
+            return
         if attempt.ran is None or attempt.ran.last.stopped is not None or attempt.instance is None:
             return
         assumed = attempt.ran.assumed
@@ -288,6 +307,11 @@ class Listener:
             found = {key: f for key, f in found.items() if key in others}
         for key, finding in found.items():
             self.findings.setdefault(key, finding)
+
+
+def _word_of(function: Any) -> str:
+    """`sub` of `torch.sub`, `.sub_` and `-`"""
+    return getattr(function, "__name__", "").strip("_")
 
 
 def functions_named(name: str) -> list[Any]:

@@ -50,7 +50,7 @@ from torchlint.shapes.search.untrained import faults_of_optimizers, faults_of_st
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
 from torchlint.shapes.search.written_settings import WrittenSettings, as_configured
-from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 from torchlint.shapes.tensors.dispatch import dry_tensors
 from torchlint.syntax import syntax_tree
@@ -383,6 +383,7 @@ class _Run:
         steps = min(most, CLASS_STEPS if kind not in machine.built_instances else BUILT_STEPS)
         total, machine.left = machine.left, min(machine.left, steps)
         before = machine.left
+        device_tags.called.clear()
         failure = attempt.run()
         guessed = failure is not None and not attempt.is_known() and attempt.built is not None and attempt.built.assumed
         if not given and not machine.ended(kind) and (failure is None or guessed):

@@ -459,6 +459,8 @@ def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 observers: list[Callable | None] = [None]
 # Who is told of every call that came to its end, with its result.
 listeners: list[Callable] = []
+# What was called since someone emptied it: where nothing is that rules ask for, nobody need listen.
+called: set[Callable] = set()
 
 
 class Functions(TorchFunctionMode):
@@ -469,6 +471,7 @@ class Functions(TorchFunctionMode):
         if mapped.levels:
             mapped.check_question(function, args)
         observer = observers[-1]
+        called.add(function)
         result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
         for listener in listeners:
             listener(function, args, kwargs or {}, result)

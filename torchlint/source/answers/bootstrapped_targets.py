@@ -36,10 +36,11 @@ class Bootstrap(NamedTuple):
 
 def bootstraps(module: Module) -> Iterator[Bootstrap]:
     """The calls of a network in a target through which a backward would train it, too."""
-    if not (_DISCOUNT.search(module.index.text.lower()) or _FACTOR.search(module.index.text)):
+    losses = list(_losses(module))
+    if not losses or not _discounts(module):
         return
     seen: set[int] = set()
-    for loss in _losses(module):
+    for loss in losses:
         behind = graph(loss).nodes
         for target in list(behind.values()):
             for value, reward in _discounted(target):
@@ -57,6 +58,12 @@ def bootstraps(module: Module) -> Iterator[Bootstrap]:
                     if key not in seen and found.keys().isdisjoint(_calls_around(one.call)):
                         seen.add(key)
                         yield one
+
+
+def _discounts(module: Module) -> bool:
+    """Does a file say that what comes later counts less? Asked where there is a loss: it is read from end to end."""
+    text = module.index.text
+    return _DISCOUNT.search(text.lower()) is not None or _FACTOR.search(text) is not None
 
 
 def _calls_around(call: Value) -> Iterator[int]:

@@ -154,7 +154,7 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
 
 def freezes(text: str) -> bool:
     """Does a file switch off gradients of anything?"""
-    return _FREEZES.search(text) is not None
+    return "requires_grad" in text and _FREEZES.search(text) is not None
 
 
 def _is_frozen(module: Module, model: Value) -> bool:

@@ -52,13 +52,19 @@ def numpy_of_helpers(call: Value) -> Iterator[tuple[ast.Call, ast.expr]]:
     """What a call runs of NumPy in a function of its file, and its argument that this is computed of as it came:
     `bump(scores)`, where `def bump(x)` gives back `np.exp(-x)`.
     """
-    for callee in callees(call):
+    for callee in callees(call) if _functions_of_numpy(call.module) else ():
         if callee.kind != "function" or callee.module is not call.module or callee.instance is not None:
             continue
         for computed, parameter in _computed_of_parameters(call.module, callee.function):
             given = bound_argument(callee.function, parameter, call, False)
             if given is not None and isinstance(given.node, ast.expr):
                 yield computed, given.node
+
+
+@remembered(meanwhile=())
+def _functions_of_numpy(module: Module) -> list[ast.FunctionDef]:
+    """Those of a file: asked before what each call calls."""
+    return [code for code in module.index.functions if _computed_of_parameters(module, code)]
 
 
 @remembered(meanwhile=())

@@ -50,8 +50,8 @@ class _Change(NamedTuple):
 
 def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has made the optimizer."""
-    change = _change(module, statement)
-    if change is None or not _may_be_given(module, statement):
+    change = _change(module, statement) if _may_be_given(module, statement) else None
+    if change is None:
         return None
     model, layer, rebuilt = change
     is_plain = _has_parameters(layer)

@@ -107,15 +107,6 @@ class Index:
         self._by_word: dict[tuple[str, int], dict[str, list]] = {}  # nodes, by what stands in a field of theirs
         self.size = self._walk()  # in nodes
 
-    def take_apart(self) -> None:
-        """Nodes know what is around them: without this they would be garbage that refers to itself. The tree is the
-        index's own.
-        """
-        for nodes in self.by_kind.values():
-            for node in nodes:
-                node.__dict__.clear()
-        self.__dict__.clear()
-
     @cached_property
     def gaps(self) -> Gaps:
         return Gaps(self.text, self.path)
@@ -567,6 +558,7 @@ _LOOPS = frozenset(LOOPS)
 _RUN_APART = (ast.IfExp, ast.Lambda, *COMPREHENSIONS)
 _OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
 _EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns", "defaults", "kw_defaults"))
+SCOPED = _OPENING | {ast.Module}
 _NOTED = _OPENING | _LOOPS
 _NOTED |= frozenset(
     getattr(ast, kind)

@@ -7,9 +7,10 @@ from __future__ import annotations
 import ast
 
 from torchlint.project import Project
-from torchlint.source.text.index import Index
+from torchlint.source.text.index import SCOPED, Index
 from torchlint.source.text.parse import CannotParse, parse
 
+_LEAVES = (ast.Name, ast.Constant)
 MAX_KEPT = 600_000  # nodes of the trees whose index is kept; each takes about 540 bytes
 
 
@@ -87,7 +88,21 @@ def let_go_if_large(project: Project, path: str) -> None:
 def let_go(index: Index) -> None:
     """Takes an index apart that nobody needs any more."""
     if not (index.readers or index.is_kept):
-        index.take_apart()
+        _take_apart(index)
+
+
+def _take_apart(index: Index) -> None:
+    """Nodes know what is around them: without this they would be garbage that refers to itself. Those that hold no
+    others, most of all, go when no other and no scope holds them.
+    """
+    for kind, nodes in index.by_kind.items():
+        if kind in SCOPED:
+            for node in nodes:
+                node.scope.bindings.clear()
+                node.scope.paths.clear()
+        for node in nodes if kind not in _LEAVES else ():
+            node.__dict__.clear()
+    index.__dict__.clear()
 
 
 def _kept(project: Project) -> Indexes:
