@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections
 import operator
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed, unknown_in
@@ -98,7 +99,7 @@ def order_of(machine, keys: list, reverse: bool = False) -> list[int]:
 
 def _get(machine, method, key, default=None):
     if type(key) is Unknown or _may_hold(machine, method.__self__, key):
-        return wild.unknown("the value of an unknown key", wild.kind_among((*method.__self__.values(), default)))
+        return wild.unknown("the value of an unknown key", wild.kind_among(chain(method.__self__.values(), (default,))))
     return method(key, default)
 
 

@@ -24,6 +24,7 @@ from torchlint.shapes.core.room import with_room
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
 from torchlint.shapes.language.functions import closure_of, required
 from torchlint.shapes.language.program import Program, last_call_in, load
+from torchlint.shapes.language.walking import walk
 from torchlint.shapes.libraries.command_lines import MISSING, command_lines
 from torchlint.shapes.libraries.start_values import no_initialisers
 from torchlint.shapes.libraries.starts import Start, Starts
@@ -65,7 +66,8 @@ AGAIN_STEPS = 80_000  # without a GPU: there is little that it does otherwise
 CLASS_STEPS = 250_000  # for all runs of one module class
 CONFIGURED_STEPS = 80_000  # more for the settings that are written in a file
 FAIR_STEPS = 80_000  # the same at first, where there are many classes
-IDLE_STEPS = 60_000  # for builders that make no class that none made before
+IDLE = 2  # builders in a row that make no class that none made before; those that name one come first
+IDLE_STEPS = 60_000  # for these
 GPUS = 8  # for a script that ends where there is one only
 STARTS = 3  # ways of starting a script that are tried
 UNREADABLE = "the dry run cannot read it"
@@ -337,17 +339,22 @@ class _Run:
 
     def look_at(self, machine: Machine, kinds: list[type], functions: list[ast.FunctionDef]) -> None:
         """The same, one after the other; `kinds` gains the classes that functions make."""
-        builders = [n for n in functions if not required(n)]
+        builders = sorted((n for n in functions if not required(n)), key=lambda n: _SMALL.search(n.name) is None)
+        said = {n: {part.id for part in walk(n) if isinstance(part, ast.Name)} for n in builders}
         callers = Callers(machine, self.program, machine.names)
         idle = 0  # builders in a row that made no class of the file that none made before
         vain = 0  # the steps of these
-        for node in sorted(builders, key=lambda n: _SMALL.search(n.name) is None):
-            missing = sum(k not in machine.instances for k in kinds)
-            if missing and idle < 3 and vain < IDLE_STEPS:
-                before = machine.left
-                self.call(machine, node)
-                found = sum(k not in machine.instances for k in kinds) < missing
-                idle, vain = (0, 0) if found else (idle + 1, vain + before - machine.left)
+        while builders and idle < IDLE and vain < IDLE_STEPS:
+            missing = [kind for kind in kinds if kind not in machine.instances]
+            if not missing:
+                break
+            names = {kind.__name__ for kind in missing}
+            node = next((n for n in builders if not names.isdisjoint(said[n])), builders[0])
+            builders.remove(node)
+            before = machine.left
+            self.call(machine, node)
+            found = sum(k not in machine.instances for k in kinds) < len(missing)
+            idle, vain = (0, 0) if found else (idle + 1, vain + before - machine.left)
         share = max(FAIR_STEPS, 2 * machine.left // max(1, len(kinds)))
         whole = [kind for kind in reversed(kinds) if not is_completed_by_others(kind)]
         later = [kind for kind in whole if not self.counted(machine, kind, callers, share)]

@@ -56,11 +56,12 @@ def _asks_mode(kind: type, codes: Mapping[type, Any]) -> bool:
     code = codes.get(kind)
     if code is None:
         return False
-    told = {
+    asking = {n for n in walk(code.node) if isinstance(n, ast.Attribute) and n.attr == "training"}
+    told = (
         keyword.value
-        for call in walk(code.node)
+        for call in (walk(code.node) if asking else ())
         if isinstance(call, ast.Call) and last_word(call.func) in _TOLD
         for keyword in call.keywords
         if keyword.arg == "training"
-    }
-    return any(isinstance(n, ast.Attribute) and n.attr == "training" and n not in told for n in walk(code.node))
+    )
+    return not asking.issubset(told)
