@@ -510,6 +510,15 @@ def is_in_loss(module: Module, producer: Value, change: ast.AST) -> bool:
     )
 
 
+def is_after_its_backward(module: Module, kept: Value, change: ast.AST) -> bool:
+    """Has the round called backward, which never comes through what is kept? An attack begins each round anew from a
+    detached copy.
+    """
+    last, loops = _last_lines(module, enclosing_function(change)), loops_around(change)
+    in_round = any(loop.lineno <= last.get("backward", 0) < change.lineno for loop in loops)
+    return in_round and not {"open", mark(kept)} & set(last)
+
+
 @remembered
 def _last_lines(module: Module, function: ast.AST | None) -> dict:
     """The last lines of a function (or the file's top) with a backward, one through what nobody can look into, one
