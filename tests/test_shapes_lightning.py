@@ -73,3 +73,10 @@ def test_nobody_knows_how_much_an_epoch_has_gathered(tmp_path, rows):
 def test_what_a_step_keeps_meets_the_last_batch(tmp_path, rows, wrong):
     training = "self.last = batch[0] if self.last is None else batch[0] + self.last"
     assert bool(found(tmp_path, training=training, trained=rows)) == wrong
+
+
+@pytest.mark.parametrize("read", ["trainer.test(NET)[0]", "trainer.validate(NET)[0]", "trainer.predict(NET)[0]"])
+def test_a_trainer_gives_what_was_logged_and_not_what_a_step_returns(tmp_path, read):
+    program = EPOCH.replace("TRAINING", "pass").replace("END", "pass").replace("OPTIONS", "").replace("TRAINER", "")
+    program = program[: program.index("trainer.fit")]
+    assert not faults_of(tmp_path, f"{program}\nprint({read.replace('NET', 'Net(), loader(8)')})")

@@ -82,7 +82,7 @@ class Trainer(StandIn):
             raise AttributeError(name)
         return Unknown(f"{name} of a trainer")
 
-    def fit(self, model=None, train_dataloaders=None, val_dataloaders=None, datamodule=None, **options):
+    def fit(self, model=None, train_dataloaders=None, val_dataloaders=None, datamodule=None, **options) -> None:
         loaders = self._loaders(model, datamodule, train_dataloaders, "train_dataloader")
         self._train(model, loaders)
         self._step(model, "validation_step", self._loaders(model, datamodule, val_dataloaders, "val_dataloader"))
@@ -121,11 +121,13 @@ class Trainer(StandIn):
             return None  # to which Lightning gives what computes the loss again
         return made if automatic and machine.is_sure() else None
 
-    def validate(self, model=None, dataloaders=None, datamodule=None, **options):
+    def validate(self, model=None, dataloaders=None, datamodule=None, **options) -> Unknown:
         self._step(model, "validation_step", self._loaders(model, datamodule, dataloaders, "val_dataloader"))
+        return Unknown("the metrics of each loader")
 
-    def test(self, model=None, dataloaders=None, datamodule=None, **options):
+    def test(self, model=None, dataloaders=None, datamodule=None, **options) -> Unknown:
         self._step(model, "test_step", self._loaders(model, datamodule, dataloaders, "test_dataloader"))
+        return Unknown("the metrics of each loader")
 
     def _loaders(self, model, datamodule, given, name):
         machine = machines[-1]
