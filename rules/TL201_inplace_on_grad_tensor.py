@@ -194,14 +194,7 @@ import ast
 
 from torchlint import Call, Change, Round, on_call, on_inplace, on_round
 from torchlint.source.answers.changed_weights import changed_weights
-from torchlint.source.answers.inplace import (
-    changed_in_sequence,
-    does_no_harm,
-    has_alias,
-    is_after_its_backward,
-    is_trained,
-    keeping_producer,
-)
+from torchlint.source.answers.inplace import changed_in_sequence, does_no_harm, has_alias, is_trained, keeping_producer
 from torchlint.source.answers.keepers import keepers
 
 read_on = ("TL202", "TL904", "notes/autograd#in-place-correctness-checks", "torch.Tensor.clone")
@@ -228,9 +221,7 @@ def check(change: Change):
         place, why = change.at(keeper.node), f"{keeper.what} keeps it for backward"
     else:
         return
-    if change.no_grad or does_no_harm(change.module, tensor, change.node):
-        return
-    if is_after_its_backward(change.module, place.value, change.node):
+    if change.no_grad or does_no_harm(change.module, tensor, change.node, place.value):
         return
     name = f"`{ast.unparse(tensor)}`" if isinstance(tensor, (ast.Name, ast.Attribute)) else "a result"
     same_line = place.module is change.module and place.node.lineno == change.node.lineno

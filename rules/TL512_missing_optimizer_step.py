@@ -102,7 +102,7 @@ How it is found: `torchlint/source/answers/gradients_read.py`.
 
 import ast
 from bisect import bisect_left
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 
 from torchlint import Loop, Round, on_round
 from torchlint.source.answers.gradients_read import may_read_gradients, reads_gradients
@@ -136,7 +136,7 @@ def never_stepped(loop: Round, around: Round):
         return
     steps = sorted(around.each("step"), key=_place)
     for clear in loop.each("clear"):
-        if not clear.clears_optimizer or clear.event.loops:
+        if not clear.clears_optimizer or clear.event.loops or _is_of_a_ready_model(loop, around, clear):
             continue
         backward = loop.next_after(clear, "backward")
         near = (loop.last_before(clear, "backward", "step", "clear"), loop.next_after(clear, "backward", "clear"))
@@ -156,6 +156,14 @@ def never_stepped(loop: Round, around: Round):
             at=backward,
         )
         return
+
+
+def _is_of_a_ready_model(loop, around, clear) -> bool:
+    """Is what it calls told before it to judge, and not to learn? Then its gradients are wanted for something else."""
+    called = {loop.source(call.func) for call in loop.inside(ast.Call, of=loop.node)}
+    before = takewhile(lambda act: act.node is not clear.node, around.each("clear", "eval", "train"))
+    told = [act.role for act in before if act.on_text in called]
+    return told[-1:] == ["eval"]
 
 
 def _place(act) -> int:

@@ -85,7 +85,7 @@ def check(place: Node):
                 help="set `benchmark = False` where runs must be the same",
                 fix=place.fix("do not measure", place.replace(place.node.value, "False"), applicability="unsafe"),
                 notes=[place.note(other, "deterministic here")],
-                severity="warning" if is_seeded(place) and has_a_choice(place) else "info",
+                severity="warning" if is_seeded(place) and has_a_choice(place) and not is_meant(place) else "info",
             )
             return
 
@@ -105,6 +105,11 @@ def deterministic_beside(run, place):
 
 def is_seeded(place) -> bool:
     return place.project_says("seed(", "seed_everything", "seed_all")
+
+
+def is_meant(place) -> bool:
+    """Does a comment say what for? `# not reproducible, but much faster`"""
+    return any(word in place.comment.lower() for word in ("fast", "speed", "performan"))
 
 
 def has_a_choice(place) -> bool:

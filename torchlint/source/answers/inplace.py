@@ -248,9 +248,13 @@ def is_trained(module: Module, node: ast.AST) -> bool:
     )
 
 
-def does_no_harm(module: Module, tensor: ast.expr, change: ast.AST) -> bool:
-    """Does somebody ask for the change, or does no gradient come back to what is changed?"""
-    return _is_asked_for(change) or _gives_only_places(module, tensor, change)
+def does_no_harm(module: Module, tensor: ast.expr, change: ast.AST, kept: Value) -> bool:
+    """Does somebody ask for the change, or does no gradient come back to what is changed, or through what keeps it?"""
+    return (
+        _is_asked_for(change)
+        or _gives_only_places(module, tensor, change)
+        or _is_after_its_backward(module, kept, change)
+    )
 
 
 def _is_asked_for(change: ast.AST) -> bool:
@@ -510,7 +514,7 @@ def is_in_loss(module: Module, producer: Value, change: ast.AST) -> bool:
     )
 
 
-def is_after_its_backward(module: Module, kept: Value, change: ast.AST) -> bool:
+def _is_after_its_backward(module: Module, kept: Value, change: ast.AST) -> bool:
     """Has the round called backward, which never comes through what is kept? An attack begins each round anew from a
     detached copy.
     """

@@ -9,6 +9,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.values import Value
+from torchlint.source.text.announced import beside
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.default_devices import is_named_by_nobody, is_seen_to_leave_the_cpu
@@ -95,6 +96,11 @@ class Standing:
     def in_forward(self) -> bool:
         """Does it stand in the `forward` of a module?"""
         return getattr(self.function, "name", "") == "forward" and self.module_class is not None
+
+    @property
+    def comment(self) -> str:
+        """What is said of its line: at its end, or right above it. The lines above come last, from below."""
+        return "\n".join(beside(self.module.index.lines, self.statement.lineno))
 
     @property
     def statement(self) -> ast.stmt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from torchlint.columns import lines_with_ends
 from torchlint.source.text.index import last_word
@@ -37,17 +37,18 @@ class Comments:
 
     def announce(self, numbers: Iterable[int]) -> bool:
         """Does one at the end of one of some lines (from 1), or right above it, say that it fails?"""
-        return any(_says_so(comment) for number in numbers for comment in self.beside(number))
+        return any(_says_so(comment) for number in numbers for comment in beside(self.lines, number))
 
-    def beside(self, number: int) -> Iterator[str]:
-        """What is said at the end of a line, and in the lines above that say nothing else."""
-        if 0 < number <= len(self.lines) and "#" in self.lines[number - 1]:
-            yield "#" + self.lines[number - 1].partition("#")[2].rstrip()
-        for above in range(number - 1, max(0, number - _MOST), -1):
-            line = self.lines[above - 1].strip() if above <= len(self.lines) else ""
-            if not line.startswith("#"):
-                return
-            yield line
+
+def beside(lines: Sequence[str], number: int) -> Iterator[str]:
+    """The comments at the end of a line (from 1), and in the lines above that say nothing else, the nearest first."""
+    if 0 < number <= len(lines) and "#" in lines[number - 1]:
+        yield "#" + lines[number - 1].partition("#")[2].rstrip()
+    for above in range(number - 1, max(0, number - _MOST), -1):
+        line = lines[above - 1].strip() if above <= len(lines) else ""
+        if not line.startswith("#"):
+            return
+        yield line
 
 
 def caught(tree: ast.Module) -> set[int]:
