@@ -11,11 +11,26 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field_defaults
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    LOOPS,
+    ancestors,
+    enclosing_function,
+    parameters_of,
+    standing_in,
+    within,
+)
 from torchlint.source.training.regions import tests_around
+
+_LEAPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def is_never_asked_for(module: Module, function: ast.AST, node: ast.AST) -> bool:
-    """Does a place stand under `if batchnorm:` or `if norm == "batch":`, which no call of its file makes true?"""
+    """Does a place stand under `if batchnorm:` or `if norm == "batch":`, which no call of its file makes true? Or is
+    what leads there more than its function stands?
+    """
+    if _ends_in_an_error(module, function, node):
+        return True
     names = [a.arg for a in function.args.args]
     defaults = dict(zip(names[::-1], function.args.defaults[::-1]))
     owner = function.up.name if function.name == "__init__" and isinstance(function.up, ast.ClassDef) else None
@@ -31,6 +46,40 @@ def is_never_asked_for(module: Module, function: ast.AST, node: ast.AST) -> bool
         if all(isinstance(value, ast.Constant) and holds(value.value) is not truth for value in values):
             return True
     return False
+
+
+def _ends_in_an_error(module: Module, function: ast.AST, node: ast.AST) -> bool:
+    """Does it stand under `if start is None:`, after which `start.shape` is read all the same?"""
+    named = {given for test, truth in tests_around(node) if (given := _none_where(test, truth))}
+    for name in named.intersection(parameter.arg for parameter in parameters_of(function)):
+        uses = standing_in(function, module.index.names(name))
+        if not all(isinstance(use.ctx, ast.Load) for use in uses):
+            continue
+        later = [use for use in uses if isinstance(use.up, ast.Attribute) and use.pos > node.pos]
+        if any(_is_certain(use, node) for use in later):
+            return True
+    return False
+
+
+def _none_where(test: ast.expr, truth: bool) -> str:
+    """The name that is None where a test has gone that way."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=None)]):
+            return name if truth else ""
+        case ast.Compare(
+            left=ast.Name(id=name), ops=[ast.IsNot() | ast.NotEq()], comparators=[ast.Constant(value=None)]
+        ):
+            return "" if truth else name
+    return ""
+
+
+def _is_certain(use: ast.AST, before: ast.AST) -> bool:
+    """Does a place under no condition run after another one, and does nothing leap over it?"""
+    around = next(one for one in ancestors(use) if isinstance(one, (*LOOPS, ast.Try, *FUNCTIONS)))
+    if around is not enclosing_function(before) or any(tests_around(use)):
+        return False
+    leaps = (part for part in ast.walk(around) if isinstance(part, _LEAPS) and not within(use, part))
+    return not any(before.pos < leap.pos < use.pos for leap in leaps)
 
 
 def _question(test: ast.expr) -> tuple[str, Callable[[Any], bool] | None]:
