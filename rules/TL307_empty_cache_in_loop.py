@@ -67,7 +67,14 @@ def check(loop: Loop):
             fix=loop.fix("remove it", loop.delete(statement), applicability="unsafe") if here else None,
             notes=[loop.note(event.here, "called in each step")] if event.via else [],
             at=event.node,
+            severity="info" if measures_memory(events) else "warning",
         )
+
+
+def measures_memory(events) -> bool:
+    """Does each step begin with a new peak, to be read at its end? Then the cache is what is studied."""
+    peaks = ("reset_peak_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached")
+    return any(event.method in peaks and not event.loops for event in events)
 
 
 def is_so(test) -> bool:

@@ -86,6 +86,8 @@ v = rfft(linear_operator.solve(x))
 How they are found, and who asks for a version first: `torchlint/source/answers/outdated_names.py`.
 """
 
+import ast
+
 from torchlint import Node, on_node
 from torchlint.source.answers.outdated_names import removed_names
 
@@ -100,7 +102,7 @@ def check(file: Node):
             help=f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
-            severity="info" if is_off(file, use.node) else "warning",
+            severity="info" if is_off(file, use.node) or is_constant(file.at(use.node)) else "warning",
         )
 
 
@@ -108,3 +110,13 @@ def is_off(file: Node, node) -> bool:
     """`Variable(x, volatile=volatile)` in a helper that nobody asks for it"""
     flags = [k.value for k in getattr(node, "keywords", ()) if k.arg == "volatile"]
     return any(map(file.at(node).is_off_by_default, flags))
+
+
+def is_constant(made) -> bool:
+    """`self.priors = Variable(boxes(), volatile=True)`, made once with the object: no batch goes through it"""
+    if not isinstance(made.node, ast.Call) or all(k.arg != "volatile" for k in made.node.keywords):
+        return False
+    targets = getattr(made.node.up, "targets", ())
+    is_kept = bool(targets) and all(isinstance(target, ast.Attribute) for target in targets)
+    is_made_once = getattr(made.function, "name", "") == "__init__" and made.node.args
+    return bool(is_kept and is_made_once) and made.requires_grad(made.node.args[0]) is False

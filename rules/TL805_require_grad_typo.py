@@ -116,9 +116,16 @@ def is_parameter(place: Node, node: ast.expr) -> bool:
     return is_in_loop or is_one_of_parameters(place.value.at(node, ()))
 
 
+def is_made_without(place: Node, tensor: ast.expr) -> bool:
+    """Is it computed where torch records nothing, as in the forward of an `autograd.Function`?"""
+    made = place.origins(tensor)
+    return bool(made) and all(isinstance(m.node, ast.Call) and m.no_grad and m.fact is not None for m in made)
+
+
 def is_so(place: Node, tensor: ast.expr, value: ast.expr | None) -> bool:
     """Is a tensor told to take no gradient that takes none anyhow, and becomes no parameter that does?"""
-    if not is_false(value) or place.requires_grad(tensor) is not False:
+    takes_one = place.requires_grad(tensor)
+    if not is_false(value) or takes_one is not False and (takes_one or not is_made_without(place, tensor)):
         return False
     text, around = place.source(tensor), place.function or place.module.tree
     later = place.calls("Parameter", "requires_grad_", "register_parameter", inside=around)

@@ -89,6 +89,7 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
             return (
                 _switched_off_for_file(module)
                 or _is_lightning_evaluation(module, parent)
+                or _is_forward_of_a_function(module, parent)
                 or (depth > 0 and _all_callers_under_no_grad(module, parent, depth))
             )
         elif _switches_off(module, parent, child):
@@ -123,6 +124,16 @@ def _is_lightning_evaluation(module: Module, function: ast.AST) -> bool:
             getattr(enclosing_function(call), "name", "").startswith("training")
             for call in module.index.callers(function.name)
         )
+    )
+
+
+def _is_forward_of_a_function(module: Module, function: ast.AST) -> bool:
+    """What `torch.autograd.Function` computes it tells the gradients of itself: torch records nothing there."""
+    if getattr(function, "name", "") != "forward" or not module.index.says("Function"):
+        return False
+    owner = method_class(module, function)
+    return owner is not None and not {"torch.autograd.Function", "torch.autograd.function.Function"}.isdisjoint(
+        owner.foreign
     )
 
 
