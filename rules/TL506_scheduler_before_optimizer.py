@@ -110,11 +110,14 @@ for x, y in loader:
 ```
 """
 
+import ast
+
 from torchlint import Round, on_round
 
 read_on = ("TL507", "optim#how-to-adjust-learning-rate")
 since = "1.1"
 in_tests = False
+LATE = 1000
 
 
 @on_round("loop", "function", needs=("step", "optim"))
@@ -133,8 +136,24 @@ def check(round: Round):
                 fix=round.fix("step the optimizer first", round.move_act(schedule, after=step), applicability="unsafe"),
                 notes=[round.note(step, "the optimizer steps later")],
                 at=schedule,
+                severity="info" if _is_late(round, schedule) or _is_written_over(round, step) else "warning",
             )
             return
+
+
+def _is_late(round, schedule) -> bool:
+    """Does the first rate hold for a thousand steps, so that one less is nothing?"""
+    made = round.at(schedule.on).origins()
+    return bool(made) and all(
+        o.is_call("torch.optim.lr_scheduler.StepLR") and (o.usual_number("step_size", 1) or 0) >= LATE for o in made
+    )
+
+
+def _is_written_over(round, step) -> bool:
+    """Does each round give the optimizer another rate itself? `group["lr"] = rate`"""
+    loops = (loop for loop in round.inside(ast.For) if f"{step.on_text}.param_groups" in round.source(loop.iter))
+    places = (place for loop in loops if not round.at(loop).tests for place in round.inside(ast.Subscript, of=loop))
+    return any(isinstance(p.ctx, ast.Store) and getattr(p.slice, "value", "") == "lr" for p in places)
 
 
 def _is_one_round(round, step) -> bool:
