@@ -1,14 +1,19 @@
-"""Where a softmax or sigmoid becomes 0 only for scores that hardly anybody has: of float64, or with a shift upwards."""
+"""Where a softmax or sigmoid becomes 0 only for scores that hardly anybody has: of float64, or with a shift upwards; or
+for none, where probabilities are taken for scores.
+"""
 
 from __future__ import annotations
 
 import ast
 
-from torchlint.source.flow.flow import origins
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import SAME_NUMBERS, origins
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.signatures import default_of
+from torchlint.source.flow.signatures import bound_argument, default_of, is_static
 from torchlint.source.flow.values import Value
 from torchlint.source.training.dtypes import dtype, named_dtype
+from torchlint.source.training.probabilities import is_probability
 
 LEAST_SHIFT = 1
 
@@ -22,7 +27,25 @@ def underflows_late(made: Value, scores: ast.expr | None) -> bool:
     if scores is None or made.path:
         return False
     given = made.at(scores, ())
-    return _is_float64_by_default(made.module) or any(map(_is_shifted, origins(given))) or _is_float64(given)
+    is_late = _is_float64_by_default(made.module) or any(map(_is_shifted, origins(given))) or _is_float64(given)
+    return is_late or _are_probabilities(given)
+
+
+def _are_probabilities(scores: Value, depth: int = 2) -> bool:
+    """Here, or in all calls that hand them in? No softmax of numbers from 0 to 1 becomes 0."""
+    made = origins(scores, SAME_NUMBERS) if depth else []
+    return bool(made) and all(is_probability(origin) or _are_handed_in(origin, depth - 1) for origin in made)
+
+
+def _are_handed_in(scores: Value, depth: int) -> bool:
+    function = scores.node.up.up if isinstance(scores.node, ast.arg) and not scores.path else None
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    owner = method_class(scores.module, function)
+    is_bound = owner is not None and not is_static(function)
+    calls = callers_of(scores.module, function, owner)
+    given = [bound_argument(function, scores.node, call, is_bound) for call in calls]
+    return bool(given) and all(one is not None and _are_probabilities(one, depth) for one in given)
 
 
 def _is_float64(scores: Value, depth: int = 4) -> bool:
