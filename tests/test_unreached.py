@@ -68,6 +68,20 @@ def test_comments_definitions_and_what_it_says_itself_name_nothing(tree):
     assert said() == [(8, "info"), (13, "info")]
 
 
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("class Other:\n    def step(self):\n        self.plain_step()\n", "info"),
+        ("class Other:\n    def step(self):\n        self.trainer.plain_step()\n", "warning"),
+        ("def step(itself):\n    itself.plain_step()\n", "warning"),
+        ("import loss\n\n\nclass Other(loss.Trainer):\n    def step(self):\n        self.plain_step()\n", "warning"),
+    ],
+)
+def test_what_an_object_of_another_class_calls_is_its_own(tree, other, severity):
+    tree(PROGRAM | {"other.py": other})
+    assert said()[1] == (12, severity)
+
+
 def test_what_nobody_imports_is_called_by_hand(tree):
     tree({"loss.py": LOSS, "main.py": "x = 1\n"})
     assert [severity for _, severity in said()] == ["warning", "warning"]

@@ -22,6 +22,7 @@ class _Definition(NamedTuple):
     first: int
     last: int
     is_taken: bool  # by a decorator
+    owner: str = ""  # of a method
 
 
 class _Outline(NamedTuple):
@@ -35,12 +36,12 @@ def _outline(tree: ast.Module) -> _Outline:
     """What a file defines."""
     top = [part for part in tree.body if isinstance(part, DEFINITIONS)]
     plain = [part for part in top if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases))]
-    methods = [inner for part in plain for inner in part.body if isinstance(inner, DEFINITIONS)]
-    return _Outline(tuple(map(_definition, top)), tuple(map(_definition, methods)))
+    methods = [_definition(one, part.name) for part in plain for one in part.body if isinstance(one, DEFINITIONS)]
+    return _Outline(tuple(map(_definition, top)), tuple(methods))
 
 
-def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> _Definition:
-    return _Definition(node.name, node.lineno, node.end_lineno or node.lineno, bool(node.decorator_list))
+def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: str = "") -> _Definition:
+    return _Definition(node.name, node.lineno, node.end_lineno or node.lineno, bool(node.decorator_list), owner)
 
 
 def _is_plain(base: ast.expr) -> bool:
@@ -91,9 +92,12 @@ def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
 
 
 def _says_nobody(view: View, node: _Definition) -> bool:
-    """Does its name stand nowhere but where things are so called, in itself and in comments?"""
+    """Does its name stand nowhere but where things are so called, in itself, in comments, and where the objects of
+    another file's classes call what is their own?
+    """
     name = node.name.encode()
     own = range(node.first, node.last + 1)
+    of_itself = None if view.deriving(node.owner) else re.compile(rb"\bself\." + name + rb"$")
     pattern = re.compile(rb"\b" + name + rb"\b")
     defined = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")
     for path in view.naming(node.name):
@@ -103,7 +107,8 @@ def _says_nobody(view: View, node: _Definition) -> bool:
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
-            if not has_comment(text) and not defined.match(text):
+            is_of_another = path != view.path and of_itself is not None and of_itself.search(text)
+            if not has_comment(text) and not defined.match(text) and not is_of_another:
                 if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
                     return False
     return True
