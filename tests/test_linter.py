@@ -65,6 +65,9 @@ def test_a_template_of_python_is_not_called_wrong():
     template = "import torch\n{%- if heads == 'many' %}\nheads = 8\n{% endif %}\n"
     assert codes(template) == []
     assert codes(template.replace("{%-", "%").replace("{%", "%")) == [("TL001", 2)]
+    assert codes("import torch\nclass Net:\n    ${methods}\n\n    size: int\n") == []
+    assert codes("import torch\nfrom {{ cookiecutter.package }}.net import Net\n") == []
+    assert codes("import torch\nfrom {{ package }}.net import $Net\n") == [("TL001", 2)]
 
 
 def test_a_notebook_that_was_written_out_as_a_script_is_not_called_wrong():

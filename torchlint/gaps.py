@@ -17,7 +17,9 @@ _GAP = re.compile(
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
 _UNWRITTEN = re.compile(r"=[ \t]*#|\.<[a-z_]+>")  # `x = # YOUR CODE`, `torch.optim.<name>(...)`
-_TEMPLATE = re.compile(r"^[ \t]*\{%-?[ \t]", re.MULTILINE)  # `{% if wanted %}`
+_TEMPLATE = re.compile(  # `{% if wanted %}`, `${methods}`, `import {{cookiecutter.package}}`
+    r"^[ \t]*(?:\{%-?[ \t]|\$\{\w+\}[ \t\r]*$)|\{\{ ?cookiecutter\.", re.MULTILINE
+)
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 _NOTHING_YET = re.compile(r"[ \t]*\w+ *= *None[ \r]*$")
