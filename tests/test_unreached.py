@@ -198,6 +198,21 @@ def test_what_only_sounds_so_is_not(tree, folder):
     assert {severity for _, severity in said()} == {"warning"}
 
 
+@pytest.mark.parametrize(
+    ("manual", "severity"),
+    [
+        ("Note: the `first` folder is outdated, use second/train.py.\n", "info"),
+        ("The first/ directory is no longer used (see first/train.py).\n", "info"),
+        ("The other folder is outdated, and the first folder is not.\n", "warning"),
+        ("The first folder is never outdated.\n", "warning"),
+    ],
+)
+def test_what_a_manual_calls_outdated_is_left_over(tree, manual, severity):
+    script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
+    tree({"first/train.py": script, "second/train.py": "import torch\n", "README.md": manual, ".git/HEAD": ""})
+    assert {found for _, found in said()} == {severity}
+
+
 def test_what_is_imported_from_there_is_used(tree):
     tree(
         {

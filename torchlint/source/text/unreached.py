@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from functools import cached_property
 from typing import NamedTuple
@@ -13,6 +14,9 @@ from torchlint.source.text.reached import Reached, answer, is_found_by_name, rea
 from torchlint.source.text.sketch import has_comment
 
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
+_SAID_TO_BE = re.compile(  # of a folder, in a manual
+    r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
+)
 
 
 class _Definition(NamedTuple):
@@ -63,15 +67,25 @@ class Unreached:
         self._view.consult_reached(answer(self._view.project, self._view.path))
         return reached(self._view.project)
 
+    @cached_property
+    def _is_outdated(self) -> bool:
+        """Is it a program in a folder of which the manual says that it is?"""
+        root = str(self._view.project.root)
+        said = _SAID_TO_BE.findall(self._view.document(os.path.join(root, "README.md")) or "")
+        folders = os.path.relpath(self._view.path, root).split(os.sep)[:-1]
+        return not set(said).isdisjoint(folders) and not self._view.is_imported()
+
     def is_whole_file(self) -> bool:
         """Does nothing lead to the file?"""
-        return self._reached is not None and self._reached.is_left_over(self._view.path)
+        return self._is_outdated or self._reached is not None and self._reached.is_left_over(self._view.path)
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
+        if self.is_whole_file():
+            return True
         known, path = self._reached, self._view.path
-        if known is None or self.is_whole_file():
-            return known is not None
+        if known is None:
+            return False
         if path not in known.files or not (known.is_imported(path) or known.is_script(path)):
             return False  # it is to be read, or to be imported by hand
         top, methods = _around(line, self._known.top), _around(line, self._known.methods)
