@@ -136,7 +136,7 @@ def check(round: Round):
                 fix=round.fix("step the optimizer first", round.move_act(schedule, after=step), applicability="unsafe"),
                 notes=[round.note(step, "the optimizer steps later")],
                 at=schedule,
-                severity="info" if _is_late(round, schedule) or _is_written_over(round, step) else "warning",
+                severity="info" if _is_late(round, schedule) or _is_written_over(round, schedule, step) else "warning",
             )
             return
 
@@ -149,11 +149,22 @@ def _is_late(round, schedule) -> bool:
     )
 
 
-def _is_written_over(round, step) -> bool:
-    """Does each round give the optimizer another rate itself? `group["lr"] = rate`"""
-    loops = (loop for loop in round.inside(ast.For) if f"{step.on_text}.param_groups" in round.source(loop.iter))
-    places = (place for loop in loops if not round.at(loop).tests for place in round.inside(ast.Subscript, of=loop))
-    return any(isinstance(p.ctx, ast.Store) and getattr(p.slice, "value", "") == "lr" for p in places)
+def _is_written_over(round, schedule, step) -> bool:
+    """Is the optimizer given a rate between the two, that is not made of the one it has? `group["lr"] = rate`"""
+    groups = f"{step.on_text}.param_groups"
+    between = [one for one in round.inside(ast.For) if schedule.node.pos < one.pos < step.node.pos]
+    loops = (loop for loop in between if groups in round.source(loop.iter) and not round.at(loop).tests)
+    given = [one for loop in loops for one in round.inside(ast.Assign, of=loop)]
+    made = [origin.node for one in given if _is_rate(one.targets[0]) for origin in round.at(one.value).origins()]
+    return bool(made) and all(node is not None and not any(map(_is_made, ast.walk(node))) for node in made)
+
+
+def _is_rate(node) -> bool:
+    return isinstance(node, ast.Subscript) and getattr(node.slice, "value", "") == "lr"
+
+
+def _is_made(node) -> bool:
+    return isinstance(node, ast.Call) or _is_rate(node)
 
 
 def _is_one_round(round, step) -> bool:
