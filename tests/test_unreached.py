@@ -199,6 +199,20 @@ def test_what_only_sounds_so_is_not(tree, folder):
 
 
 @pytest.mark.parametrize(
+    ("place", "more", "severity"),
+    [
+        ("losses/bak/sharp.py", {}, "info"),
+        ("losses/bak/sharp.py", {"configs/a.yaml": "target: losses.bak.sharp.Trainer\n"}, "warning"),
+        ("losses/bak/sharp.py", {"losses/plain.py": "from .bak import sharp\n"}, "warning"),
+        ("losses/legacy/sharp.py", {}, "warning"),  # what a library keeps for those who use it
+    ],
+)
+def test_a_library_has_no_use_for_a_backup_that_nobody_names(tree, place, more, severity):
+    tree({place: LOSS, "losses/__init__.py": "", "setup.py": "setup(name='losses')\n", ".git/HEAD": "", **more})
+    assert {found for _, found in said()} == {severity}
+
+
+@pytest.mark.parametrize(
     ("manual", "severity"),
     [
         ("Note: the `first` folder is outdated, use second/train.py.\n", "info"),

@@ -8,12 +8,13 @@ import re
 from functools import cached_property
 from typing import NamedTuple
 
-from torchlint.project import View
+from torchlint.project import View, imported_as
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.reached import Reached, answer, is_found_by_name, reached
 from torchlint.source.text.sketch import has_comment
 
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
+_KEPT_ASIDE = re.compile(r"_*(?:bak|backups?|trash|unused|graveyard)(?:[_-]\w*)?", re.IGNORECASE)
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
@@ -69,11 +70,16 @@ class Unreached:
 
     @cached_property
     def _is_outdated(self) -> bool:
-        """Is it a program in a folder of which the manual says that it is?"""
-        root = str(self._view.project.root)
-        said = _SAID_TO_BE.findall(self._view.document(os.path.join(root, "README.md")) or "")
-        folders = os.path.relpath(self._view.path, root).split(os.sep)[:-1]
-        return not set(said).isdisjoint(folders) and not self._view.is_imported()
+        """Is it a program in a folder of which the manual says that it is, or which is called a backup, where nobody
+        names it? A library has no other use for that either.
+        """
+        view = self._view
+        root, own = str(view.project.root), imported_as(view.path)
+        folders = os.path.relpath(view.path, root).split(os.sep)[:-1]
+        if any(map(_KEPT_ASIDE.fullmatch, folders)):
+            return own.isidentifier() and all(path == view.path for path in view.naming(own))
+        said = _SAID_TO_BE.findall(view.document(os.path.join(root, "README.md")) or "") if folders else ()
+        return not set(said).isdisjoint(folders) and not view.is_imported()
 
     def is_whole_file(self) -> bool:
         """Does nothing lead to the file?"""
