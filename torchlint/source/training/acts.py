@@ -17,7 +17,7 @@ from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function,
 from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
-from torchlint.source.training.heirs import is_empty, is_left_to_others, put_in_place, put_over
+from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place, put_over
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems
@@ -469,7 +469,8 @@ def _may_do_anything(module: Module, function: ast.FunctionDef) -> bool:
     """Is it a method that is left to classes which nobody sees, or in one of which it does something for training?"""
     is_left = is_left_to_others(function)
     methods = put_in_place(module, function) if is_left else put_over(module, function)
-    done = (event for method in methods for event in events(method.module, method.node.body))
+    runs = (event for method in methods for event in events(method.module, method.node.body))
+    done = (event for event in runs if not any(goes_up(call.node) for call in event.via))  # which the round sees
     return is_left and not methods or any(_act(event) is not None or clears_itself(event.value) for event in done)
 
 

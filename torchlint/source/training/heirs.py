@@ -1,5 +1,5 @@
 """What classes put in the place of a method that their base leaves to them, where all that derive are seen and do
-nothing else.
+nothing else, but for what they add to others of its methods.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import unparsed
 
 MAX_HEIRS = 10  # of one class, with theirs
 # Who says one of these in a class may do more than the methods that are asked for.
-_MORE = re.compile(
-    r"zero_|\.grad\b|optim|hook|callback|setattr|super\(\)\.(?!__init__\b)|super\([^)]+\)\.(?!__init__\b)"
-)
+_MORE = re.compile(r"zero_|\.grad\b|optim|hook|callback|setattr")
 
 
 def is_left_to_others(function: ast.AST | None) -> bool:
@@ -48,14 +46,14 @@ def _does_nothing(statement: ast.stmt) -> bool:
 
 @remembered(meanwhile=())
 def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]:
-    """The methods of all classes that derive from that of a method which is left to them; none where one of them does
-    more than that, or may.
+    """The methods of all classes that derive from that of a method which is left to them, and those by which they add
+    to others of it; none where one of them does more than that, or may.
     """
     owner = class_info(module, function.up)
     heirs = heirs_of(owner)
     if not heirs or not all(_does_no_more(heir, owner) for heir in heirs):
         return ()
-    return _own_of(heirs, function)
+    return (*_own_of(heirs, function), *(method for heir in heirs for method in _replacing(heir)))
 
 
 @remembered(meanwhile=())
@@ -82,14 +80,50 @@ def heirs_of(owner: ClassInfo) -> list[ClassInfo]:
     return known[1:]
 
 
-def _does_no_more(heir: ClassInfo, owner: ClassInfo) -> bool:
-    """Does a class give only what its base leaves to it, and methods of its own?"""
+def goes_up(call: ast.Call) -> bool:
+    """Does a method run that of its base in whose place it stands: `super().begin()` in `begin`?"""
+    method = enclosing_function(call)
+    return (
+        isinstance(method, ast.FunctionDef)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == method.name
+        and isinstance(call.func.value, ast.Call)
+        and last_word(call.func.value.func) == "super"
+    )
+
+
+def _replacing(heir: ClassInfo) -> list[Value]:
+    """The methods that a class puts over those of its bases, but for what these leave to it."""
     inherited = {name: method for base in reversed(heir.mro[1:]) for name, method in base.methods.items()}
-    replaced = [inherited[name] for name in heir.methods if name in inherited and name != "__init__"]
+    return [
+        Value(heir.module, method)
+        for name, method in heir.methods.items()
+        if name in inherited and name != "__init__" and not is_left_to_others(inherited[name])
+    ]
+
+
+def _adds(method: Value) -> bool:
+    """Does it run the method in whose place it stands, whatever else it does?"""
+    again = method.module.index.calls_of(method.node.name, inside=method.node)
+    return any(goes_up(call) and statement_of(call).up is method.node for call in again)
+
+
+def _asks_for_another(call: ast.Call) -> bool:
+    """`super().learn()`, but where it is what the method adds to, or the beginning"""
+    return last_word(call.func) == "super" and not (
+        isinstance(call.up, ast.Attribute)
+        and isinstance(call.up.up, ast.Call)
+        and (call.up.attr == "__init__" or goes_up(call.up.up))
+    )
+
+
+def _does_no_more(heir: ClassInfo, owner: ClassInfo) -> bool:
+    """Does a class give only what its base leaves to it, what it adds to methods of it, and methods of its own?"""
     return (
         len(heir.bases) == 1
         and not heir.node.decorator_list
         and all(base is owner or owner in base.mro for base in heir.mro[1:] if base not in owner.mro)
-        and all(map(is_left_to_others, replaced))
+        and all(map(_adds, _replacing(heir)))
+        and not any(map(_asks_for_another, heir.module.index.calls_of("super", inside=heir.node)))
         and _MORE.search(heir.module.segment(heir.node)) is None
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -26,6 +27,7 @@ from torchlint.source.training.acts import (
     counts_rounds,
 )
 from torchlint.source.training.events import events
+from torchlint.source.training.heirs import put_over
 from torchlint.source.training.optimizers import holding, holds_nothing_but
 from torchlint.source.training.roles import called_model, seems
 from torchlint.source.training.sameness import are_distinct, is_same
@@ -79,7 +81,18 @@ class Update:
                 return True
             may_be = True
         unseen = may_be or _clears_unseen(self._module, self._node, self.step) or self._clears_what_is_called
-        return None if unseen else False
+        return None if unseen or self._is_cleared_by_heirs else False
+
+    @property
+    def _is_cleared_by_heirs(self) -> bool:
+        """Does a class that derives clear gradients in what it puts over a method that the round runs?"""
+        called = (callee for event in events(self._module, body_of(self._node)) for callee in callees(event.value))
+        return any(
+            CLEAR in (roles := {act.role for act in acts(other.module, other.node.body)}) and STEP not in roles
+            for callee in called
+            if isinstance(getattr(callee.function, "up", None), ast.ClassDef)
+            for other in put_over(callee.module, callee.function)
+        )
 
     @property
     def _clears_what_is_called(self) -> bool:
