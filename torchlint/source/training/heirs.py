@@ -13,10 +13,12 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.events import may_mention
 
 MAX_HEIRS = 10  # of one class, with theirs
 # Who says one of these in a class may do more than the methods that are asked for.
 _MORE = re.compile(r"zero_|\.grad\b|optim|hook|callback|setattr")
+_TRAINING = frozenset("backward step zero_grad grad".split())
 
 
 def is_left_to_others(function: ast.AST | None) -> bool:
@@ -53,7 +55,7 @@ def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]
     heirs = heirs_of(owner)
     if not heirs or not all(_does_no_more(heir, owner) for heir in heirs):
         return ()
-    return (*_own_of(heirs, function), *(method for heir in heirs for method in _replacing(heir)))
+    return (*_own_of(heirs, function), *(method for heir in heirs for method, _ in _replacing(heir)))
 
 
 @remembered(meanwhile=())
@@ -92,14 +94,21 @@ def goes_up(call: ast.Call) -> bool:
     )
 
 
-def _replacing(heir: ClassInfo) -> list[Value]:
-    """The methods that a class puts over those of its bases, but for what these leave to it."""
-    inherited = {name: method for base in reversed(heir.mro[1:]) for name, method in base.methods.items()}
+def _replacing(heir: ClassInfo) -> list[tuple[Value, Value]]:
+    """The methods that a class puts over those of its bases, and those, but for what these leave to it."""
+    inherited = {
+        name: Value(base.module, method) for base in reversed(heir.mro[1:]) for name, method in base.methods.items()
+    }
     return [
-        Value(heir.module, method)
+        (Value(heir.module, method), inherited[name])
         for name, method in heir.methods.items()
-        if name in inherited and name != "__init__" and not is_left_to_others(inherited[name])
+        if name in inherited and name != "__init__" and not is_left_to_others(inherited[name].node)
     ]
+
+
+def _changes_little(method: Value, old: Value) -> bool:
+    """Does it run the one in whose place it stands, or did that do nothing for training?"""
+    return _adds(method) or not may_mention(old.module, old.node.body, _TRAINING)
 
 
 def _adds(method: Value) -> bool:
@@ -118,12 +127,12 @@ def _asks_for_another(call: ast.Call) -> bool:
 
 
 def _does_no_more(heir: ClassInfo, owner: ClassInfo) -> bool:
-    """Does a class give only what its base leaves to it, what it adds to methods of it, and methods of its own?"""
+    """Does a class give only what its base leaves to it, what it adds to other methods, and some of its own?"""
     return (
         len(heir.bases) == 1
         and not heir.node.decorator_list
         and all(base is owner or owner in base.mro for base in heir.mro[1:] if base not in owner.mro)
-        and all(map(_adds, _replacing(heir)))
+        and all(_changes_little(*pair) for pair in _replacing(heir))
         and not any(map(_asks_for_another, heir.module.index.calls_of("super", inside=heir.node)))
         and _MORE.search(heir.module.segment(heir.node)) is None
     )
