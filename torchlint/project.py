@@ -28,7 +28,8 @@ WORDS = (
     *TORCH,
     "backward(",
     "state_dict(",
-)  # a file with none of them is not even parsed; one that only trains or keeps weights is told by its users whose
+    ".eval()",
+)  # a file with none of them is not parsed; one that only trains, tests or keeps weights is told by its users whose
 IGNORED_FOLDERS = frozenset(
     ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
     "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()

@@ -26,7 +26,7 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
     named = owner.node.name if owner else function.name
     if owner and function.name in ("forward", "__call__"):
         for user in (module, *(module.users(named) if module.trains(named) else ())):
-            yield from _calls_of_objects(user).get(id(function), ())
+            yield from calls_of_objects(user).get(id(function), ())
         return
     name = owner.node.name if owner and function.name == "__init__" else function.name
     others = module.users(named, name) if module.trains(named) else _deriving(module, owner, name) if owner else ()
@@ -47,7 +47,7 @@ def _deriving(module: Module, owner: ClassInfo, calling: str) -> list[Module]:
 
 
 @remembered(meanwhile={})
-def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
+def calls_of_objects(module: Module) -> dict[int, list[Value]]:
     """The calls of objects, by the ids of the methods that they run."""
     module.world.ends_at_itself()  # who asks again while this is worked on is told of none
     found: dict[int, list[Value]] = {}

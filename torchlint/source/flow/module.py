@@ -243,12 +243,13 @@ class Module:
         return name in self._training_code or name in self._losses
 
     def _users(self) -> dict[str, None]:
-        names = self._training_code or self._losses or self._keeping_code()
+        names = self._training_code or self._losses or self._code_for_models()
         return {path: None for name in names for path in self._user_paths(name)}
 
-    def _keeping_code(self) -> dict[str, None]:
-        """What stands at the top of a file without torch and takes the weights of a model that it is given."""
-        taken = self.index.callers("state_dict") if not self.index.says("torch") else ()
+    def _code_for_models(self) -> dict[str, None]:
+        """What stands at the top of a file without torch and evaluates a model that is given, or takes its weights."""
+        words = ("state_dict", "eval") if not self.index.says("torch") else ()
+        taken = [call for word in words for call in self.index.callers(word)]
         kinds = (*FUNCTIONS, ast.ClassDef)
         return {
             node.name: None

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from torchlint.source.flow.callers import calls_of_objects
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
@@ -302,7 +303,7 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
         return False
     without = False
     for user in _that_run(module, function):
-        for call in user.index.callers(function.name):
+        for call in _calls_by_name(user, function):
             if within(call, function):
                 continue
             known = callees(Value(user, call))
@@ -314,6 +315,13 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
             elif is_ours and not _is_called_by_nobody(user, call):
                 return False
     return without
+
+
+def _calls_by_name(module: Module, function: ast.FunctionDef) -> list[ast.Call]:
+    """What may call a function in a file; an object is called by whatever name it has."""
+    if function.name == "__call__":
+        return [call.node for call in calls_of_objects(module).get(id(function), ())]
+    return module.index.callers(function.name)
 
 
 def _hands_on(function: ast.AST) -> bool:
@@ -354,13 +362,17 @@ def _is_of_users_without_grad(module: Module, function: ast.FunctionDef) -> bool
 
 def _that_run(module: Module, function: ast.FunctionDef) -> Iterator[Module]:
     """A file, those of its project that import a function of it, and those that mention its name and switch gradients
-    off.
+    off; of an object that is called, those that mention its class, and what they import.
     """
     yield module
     view, name = module.world.view, function.name
     imported = list(module.users(name)) if isinstance(function.up, ast.Module) else []
     yield from imported
-    for path in view.mentions(name):
+    paths = list(view.mentions(name))
+    if name == "__call__" and isinstance(function.up, ast.ClassDef):
+        users = list(filter(None, map(module.world.module, view.mentions(function.up.name))))
+        paths = list(dict.fromkeys(path for user in users for path in (user.path, *user.imported_paths())))
+    for path in paths:
         if (
             any(view.project.contains(path, word) for word in _SWITCHES)
             and (other := module.world.module(path)) is not None
