@@ -1,4 +1,6 @@
-"""How a value came to be what an operation refuses: which line changed the number of rows, which call gave a tuple."""
+"""How a value came to be what an operation refuses: which line changed the number of rows or the dtype, which call gave
+a tuple.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ import torch
 
 from torchlint.finding import Note
 from torchlint.shapes.language import program
+from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.search.wording import LONGEST, WrittenCall
+from torchlint.shapes.record.entries import tensors_in
+from torchlint.shapes.record.parties import STEPS
+from torchlint.shapes.search.wording import LONGEST, WrittenCall, dtype_of
 
 
 def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
@@ -26,6 +31,29 @@ def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
             note = Note(f"{turn.before} rows become {turn.after} here", *turn.place)
             return f": {named} {turn.place[1].line} {does}", [note]
     return "", []
+
+
+def of_dtype(place: Place, given: Any) -> list[Note]:
+    """Where the first tensor of another dtype than layers have, or else the first of all, got its dtype."""
+    tensors = [tensor for tensor in tensors_in(given) if not isinstance(tensor, torch.nn.Parameter)]
+    other = next((tensor for tensor in tensors if tensor.dtype != torch.get_default_dtype()), None)
+    tensor = tensors[0] if other is None and tensors else other
+    made = _that_gave_its_dtype(tensor) if tensor is not None else None
+    if made is None or made.place[0] == place[0] and made.place[1].line == place[1].line:
+        return []
+    return [Note(f"{dtype_of(tensor)} comes from here", *made.place)]
+
+
+def _that_gave_its_dtype(tensor: torch.Tensor) -> Any:
+    """The operation that was given nothing of the dtype of what it made; None where nobody was listening."""
+    for _ in range(STEPS):
+        made = getattr(tensor, "torchlint_made_by", None)
+        before = tensors_in((made.args, made.kwargs)) if made is not None else ()
+        alike = next((one for one in before if one.dtype == tensor.dtype), None)
+        if alike is None:
+            return made
+        tensor = alike
+    return None
 
 
 def advice_for_tuple(failure: FailedOperation, value: Any, texts: WrittenCall) -> str:

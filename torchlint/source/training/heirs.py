@@ -18,7 +18,6 @@ from torchlint.source.training.events import may_mention
 MAX_HEIRS = 10  # of one class, with theirs
 # Who says one of these in a class may do more than the methods that are asked for.
 _MORE = re.compile(r"zero_|\.grad\b|optim|hook|callback|setattr")
-_TRAINING = frozenset("backward step zero_grad grad".split())
 
 
 def is_left_to_others(function: ast.AST | None) -> bool:
@@ -108,7 +107,8 @@ def _replacing(heir: ClassInfo) -> list[tuple[Value, Value]]:
 
 def _changes_little(method: Value, old: Value) -> bool:
     """Does it run the one in whose place it stands, or did that do nothing for training?"""
-    return _adds(method) or not may_mention(old.module, old.node.body, _TRAINING)
+    words = frozenset(("backward", "step", "zero_grad", "grad"))
+    return _adds(method) or not may_mention(old.module, old.node.body, words)
 
 
 def _adds(method: Value) -> bool:
