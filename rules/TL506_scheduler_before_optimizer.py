@@ -126,16 +126,20 @@ def check(round: Round):
         return
     for schedule in round.each("schedule"):
         step = round.step_of(schedule)
-        if step is None or not schedule.runs_always or not schedule.is_plain_schedule:
+        if step is None or not schedule.runs_in_each_round or not schedule.is_plain_schedule:
             continue
         if round.runs_before(schedule, step) and _is_one_round(round, step) and not _has_stepped(round, schedule):
+            is_here = schedule.module is round.module
             yield round.finding(
                 f"`{schedule.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
                 help=f"call `{schedule.text}` after "
                 + ("the loop over batches" if step.event.loops else f"`{step.text}`"),
                 fix=round.fix("step the optimizer first", round.move_act(schedule, after=step), applicability="unsafe"),
-                notes=[round.note(step, "the optimizer steps later")],
-                at=schedule,
+                notes=[
+                    *([] if is_here else [round.note(schedule, "the scheduler steps here")]),
+                    round.note(step, "the optimizer steps later"),
+                ],
+                at=schedule if is_here else schedule.event.here,
                 severity="info" if _is_late(round, schedule) or _is_written_over(round, schedule, step) else "warning",
             )
             return

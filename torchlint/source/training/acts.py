@@ -13,8 +13,17 @@ from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
-from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
-from torchlint.source.text.spelling import first_argument
+from torchlint.source.text.index import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    block_of,
+    enclosing_function,
+    is_in,
+    last_word,
+    statement_of,
+    within,
+)
+from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place, put_over
@@ -294,6 +303,39 @@ class Act:
         """Once in each round: under no condition, and in no loop inside it."""
         return not self.event.tests and not self.event.loops
 
+    @property
+    def runs_in_each_round(self) -> bool:
+        """Under no condition but that there is what is called, and in no loop but those that go through what is written
+        out: `for hook in self.hooks`.
+        """
+        return all(truth and self._is_there(test) for test, truth in self.event.tests) and all(
+            map(self._goes_through_some, self.event.loops)
+        )
+
+    def _is_there(self, test: Value) -> bool:
+        """`hasattr(hook, event)`, `if begin is not None: begin(self)`"""
+        asked = test.node
+        if isinstance(asked, ast.Call) and last_word(asked.func) in ("hasattr", "callable"):
+            return True
+        if isinstance(asked, ast.Compare) and isinstance(asked.ops[0], ast.IsNot):
+            asked = asked.left
+        return isinstance(asked, ast.Name) and any(unparsed(call.node.func) == asked.id for call in self.event.via)
+
+    def _goes_through_some(self, loop: ast.AST) -> bool:
+        """Does a loop go through a list in which there is something, where the call that led there stands?"""
+        places = (self.event.value, *self.event.via)
+        home = next((one for one in places if enclosing_function(one.node) is enclosing_function(loop)), None)
+        over = loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
+        if home is None or not isinstance(over, (ast.For, ast.comprehension)) or getattr(over, "ifs", ()):
+            return False
+        found = origins(home.at(over.iter, ()))
+        return bool(found) and all(
+            isinstance(o.node, (ast.List, ast.Tuple))
+            and not o.path
+            and any(not isinstance(part, ast.Starred) for part in o.node.elts)
+            for o in found
+        )
+
 
 def _is_wrapper(optimizer: Value, step: Act) -> bool:
     """Is it one of the project's own whose `step` makes the step of the optimizer that it wraps?"""
@@ -388,7 +430,9 @@ def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | No
     if receiver is None:
         return None
     if seems(receiver, SCHEDULER) and not seems(receiver, OPTIMIZER):
-        is_torchs = isinstance(event.node.up, ast.Expr)  # which returns nothing that could be used
+        around = event.node.up
+        each = around.up if getattr(around, "elt", None) is event.node else around  # `[one.step() for one in all]`
+        is_torchs = isinstance(each, ast.Expr)  # which returns nothing that could be used
         return Act(event, SCHEDULE, receiver) if is_torchs else None
     if seems(receiver, OPTIMIZER):
         return Act(event, STEP, receiver)

@@ -12,6 +12,7 @@ from torchlint.source.flow.callers import may_be_ours
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.named_methods import called
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, UNWRITTEN, children, last_word
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
@@ -316,7 +317,7 @@ class _Unroller:
         self.found.append(event)
         if not self.follows or not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
             return
-        for callee in callees(value):
+        for callee in called(value):
             event.is_followed &= callee.function is None or len(self.via) < MAX_HELPERS
             inner = self._inside(callee, value)
             if inner:
