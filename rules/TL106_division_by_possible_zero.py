@@ -56,18 +56,20 @@ mean = (losses * mask).sum() / mask.sum()
 f = (torch.relu(scores) + 1e-6) / (torch.relu(scores) + 1e-6).sum()
 ```
 
-How it is found what is counted: `torchlint/source/answers/nothing_chosen.py`, of graphs `lone_rows.py` beside it.
+How it is found what is counted: `torchlint/source/answers/nothing_chosen.py`, of graphs `lone_rows.py` beside it, and
+what is summed `sums_of_relus.py`.
 """
 
 import ast
 
-from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
+from torchlint import Call, Node, on_call, on_node, on_op
 from torchlint.source.answers.lone_rows import rows_counted
 from torchlint.source.answers.nothing_chosen import hinge_chosen_from, hinge_counted, is_asked_before, is_compared
+from torchlint.source.answers.sums_of_relus import relu_summed
 
 read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
 
-SHAPES = SAME_NUMBERS | {"[]", ".square", ".pow"}
+GUARDS = r"nan|isfinite|where\(|masked_fill|\.(any|all)\(|[=!]= *0(?![.\d])|[<>] *0(?![.\d])"
 
 
 @on_node("Div", needs="relu|ReLU|clamp|maximum|cdist|fill_diagonal_")
@@ -128,25 +130,31 @@ def judge(place, denominator: ast.expr):
             notes=[place.note(graph, "these are neighbours")],
         )
         return
-    for origin in factors(place.origins(denominator, SHAPES)):
-        if not origin.does("sum", "mean", "norm", "vector_norm", "amax", "prod"):
-            continue
-        summed = origin.argument("input", 0)
-        made = origin.origins(summed, SHAPES) if summed is not None else []
-        if made and all(o.does("relu", "relu6") for o in made):
-            text = place.quoted(denominator)
-            yield place.finding(
-                f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"
-                " division gives NaN",
-                help="add a small constant to the denominator, or use `F.normalize`",
-                fix=place.fix(
-                    "add 1e-8",
-                    place.replace(denominator, f"({place.source(denominator)} + 1e-8)"),
-                    applicability="unsafe",
-                ),
-                notes=[place.note(made[0], "the ReLU")],
-            )
-            return
+    relu = relu_summed(count)
+    if relu is not None:
+        text = place.quoted(denominator)
+        yield place.finding(
+            f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"
+            " division gives NaN",
+            help="add a small constant to the denominator, or use `F.normalize`",
+            fix=place.fix(
+                "add 1e-8", place.replace(denominator, f"({place.source(denominator)} + 1e-8)"), applicability="unsafe"
+            ),
+            notes=[place.note(relu, "the ReLU")],
+        )
+
+
+@on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("rand(|rand_like(", "sum(|torch.sum"))
+def by_chance(op):
+    count = op.argument("other", 1)
+    drawn = getattr(count, "may_count_none", None)
+    if drawn is not None and not (op.file_says(GUARDS) or drawn.file_says(GUARDS)):
+        yield op.finding(
+            f"`{op.text(1) or 'the denominator'}` is 0 where nothing was drawn: the division gives NaN",
+            help="keep the number away from 0: `.clamp(min=1)`",
+            fix=op.with_suffix(1, ".clamp(min=1)", "count 1 at least"),
+            notes=[drawn.note("drawn here, seldom enough")],
+        )
 
 
 def at_least_one(place, count: ast.expr):
@@ -154,13 +162,3 @@ def at_least_one(place, count: ast.expr):
     text = text if isinstance(count, (ast.Name, ast.Call)) else f"({text})"
     fix = place.replace(count, f"{text}.clamp(min=1)") if place.is_tensor(count) else None
     return place.fix("count 1 at least", fix, applicability="unsafe") if fix else None
-
-
-def factors(origins):
-    """Each factor of a product, which is 0 where one of them is."""
-    for origin in origins:
-        if isinstance(origin.node, ast.BinOp) and isinstance(origin.node.op, ast.Mult):
-            for side in (origin.node.left, origin.node.right):
-                yield from factors(origin.origins(side, SHAPES))
-        else:
-            yield origin

@@ -67,6 +67,10 @@ class Program:
     def place(self, node: ast.AST) -> Place:
         return (self.path, self.span(node))
 
+    def says(self, pattern: str) -> bool:
+        """Whether its text matches a regular expression somewhere."""
+        return re.search(pattern, self._text) is not None
+
     def line(self, number: int) -> str:
         """A line of its text, as Python counts them."""
         return self._lines[number - 1] if number <= len(self._lines) else ""

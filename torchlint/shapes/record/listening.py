@@ -14,7 +14,8 @@ from torchlint.facts import named, words
 from torchlint.finding import Edit, Finding, Fix, Note, Severity, Span
 from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.language.program import last_call_in, node_at, source_of
-from torchlint.shapes.tensors import device_tags
+from torchlint.shapes.record.drawn_counts import likely_empty_draw
+from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 
 _SAME = words(named("same_numbers", but="cuts") | named("joins") | named("picks")) | {"getitem"}
@@ -70,6 +71,16 @@ class Operand:
                 return _common(taken, also)
             made = taken.made_by if isinstance(taken, Operand) else None
         return None
+
+    @property
+    def is_open(self) -> bool:
+        """Does it stand for tensors of other sizes, too?"""
+        return bool(getattr(self.tensor, wild.FREE, ()))
+
+    @property
+    def may_count_none(self) -> Operation | None:
+        """The draw of which it counts nothing at all somewhere, if the numbers say that this is likely."""
+        return likely_empty_draw(self)
 
     def behind(self) -> Iterator[Operation]:
         """The operations that made it, and what they took, the last ones first."""
@@ -143,6 +154,11 @@ class Operation:
     @property
     def result(self) -> Any:
         return _seen(self.returned)
+
+    def file_says(self, pattern: str) -> bool:
+        """Does the text of its file match a regular expression somewhere?"""
+        program = source_of(self.path)
+        return program is not None and program.says(pattern)
 
     def text(self, position: int) -> str:
         """How the program writes an argument; empty if it is not seen at this place."""
