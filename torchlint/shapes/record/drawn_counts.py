@@ -30,6 +30,6 @@ def _share(drawn: Operation) -> float | None:
     """The share of random numbers that a comparison lets through."""
     numbers, level = drawn.argument("input", 0), drawn.argument("other", 1)
     made = getattr(numbers, "made_by", None)
-    if made is None or made.name not in ("rand", "rand_like") or not isinstance(level, (int, float)) or not 0 < level < 1:
+    if made is None or made.name not in ("rand", "rand_like") or type(level) is not float or not 0 < level < 1:
         return None
     return level if drawn.name in ("lt", "le") else 1 - level if drawn.name in ("gt", "ge") else None
