@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torchlint.project import Project
+from torchlint.shapes.record.listening import Listener
 from torchlint.shapes.search.check import dry_run
 
 USE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
@@ -255,3 +256,31 @@ def test_a_suggestion_for_another_file_is_not_tried_in_this_one(tmp_path):
         (tmp_path / name).write_text(text)
     found = dry_run(test, str(tmp_path / "test.py"), Project(tmp_path).view(tmp_path / "test.py"))
     assert [(fault.path, fault.fix) for fault in found.faults] == [(str(tmp_path / "model.py"), None)]
+
+
+ROWS = """
+import numpy as np
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, table):
+        self.table = table
+
+    def __len__(self):
+        return len(self.table)
+
+    def __getitem__(self, i):
+        return torch.from_numpy(self.table[i]){}
+
+net = nn.Linear(3, 2)
+for row in torch.utils.data.DataLoader(Rows(np.random.rand(20, 3)), batch_size=4):
+    net(row.cuda().cpu())
+"""
+
+
+@pytest.mark.parametrize("ending, lines", [("", [15]), (".half().double()", [15]), (".float()", [])])
+def test_it_is_told_where_a_dtype_comes_from(tmp_path: Path, ending: str, lines: list[int]) -> None:
+    text = USE + ROWS.format(ending)
+    view = Project(tmp_path).view(tmp_path / "program.py")
+    found = dry_run(text, str(tmp_path / "program.py"), view, listener=Listener(())).faults
+    notes = [note for fault in found for note in fault.notes if "comes from" in note.message]
+    assert [(note.message, note.span.line) for note in notes] == [("float64 comes from here", line) for line in lines]

@@ -34,14 +34,20 @@ def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
 
 
 def of_dtype(place: Place, given: Any) -> list[Note]:
-    """Where the first tensor of another dtype than layers have, or else the first of all, got its dtype."""
+    """Where the tensor whose dtype is the least usual of all that an operation is given got that."""
     tensors = [tensor for tensor in tensors_in(given) if not isinstance(tensor, torch.nn.Parameter)]
-    other = next((tensor for tensor in tensors if tensor.dtype != torch.get_default_dtype()), None)
-    tensor = tensors[0] if other is None and tensors else other
+    tensor = max(tensors, key=_is_unusual, default=None)
     made = _that_gave_its_dtype(tensor) if tensor is not None else None
     if made is None or made.place[0] == place[0] and made.place[1].line == place[1].line:
         return []
     return [Note(f"{dtype_of(tensor)} comes from here", *made.place)]
+
+
+def _is_unusual(tensor: torch.Tensor) -> int:
+    """Floats are that which are not those of layers, then whole numbers; a mask belongs to any."""
+    if tensor.dtype == torch.bool:
+        return -1
+    return 0 if tensor.dtype == torch.get_default_dtype() else 2 if tensor.is_floating_point() else 1
 
 
 def _that_gave_its_dtype(tensor: torch.Tensor) -> Any:
