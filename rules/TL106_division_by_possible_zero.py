@@ -56,6 +56,9 @@ mean = (losses * mask).sum() / mask.sum()
 f = (torch.relu(scores) + 1e-6) / (torch.relu(scores) + 1e-6).sum()
 ```
 
+So is the number of what was drawn at random, `(torch.rand(64, 12) < 0.1).sum(1)`, for some row of 12: the dry run knows
+the sizes.
+
 How it is found what is counted: `torchlint/source/answers/nothing_chosen.py`, of graphs `lone_rows.py` beside it, and
 what is summed `sums_of_relus.py`.
 """
@@ -69,7 +72,8 @@ from torchlint.source.answers.sums_of_relus import relu_summed
 
 read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
 
-GUARDS = r"nan|isfinite|where\(|masked_fill|\.(any|all)\(|[=!]= *0(?![.\d])|[<>] *0(?![.\d])"
+# What asks whether there is something, or takes care of what is NaN.
+GUARDS = r"nan|isfinite|where\(|masked_fill|\.(any|all|eq|ne|gt)\(|([=!]=|[<>]) *0(\.0*)?(?![.\d])|[<>]=? *1(?![.\d])"
 
 
 @on_node("Div", needs="relu|ReLU|clamp|maximum|cdist|fill_diagonal_")
