@@ -1,9 +1,14 @@
 """Suppression comments: what they silence, which are useless, and new ones."""
 
+import os
+
 import pytest
 
+from torchlint.config import Settings
 from torchlint.edits import apply
 from torchlint.finding import Finding, Span
+from torchlint.linter import Job, lint
+from torchlint.project import Project
 from torchlint.source.text.suppress import Suppressions
 
 ACTIVE = {"TL002": "unused_suppression", "TL101": "softmax_before_cross_entropy", "TL201": "inplace_on_grad_tensor"}
@@ -177,3 +182,44 @@ def test_added_comments_give_a_reason():
 def test_added_comments_silence(text):
     for line in range(1, text.count("\n") + 1):
         assert kept(silenced(text, finding(line)), finding(line)) == []
+
+
+STEPS = """def learn(loss, optimizer):
+    loss.backward(){}
+    optimizer.step()
+"""
+MAIN = """import torch
+from steps import learn
+
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in [(torch.randn(3, 4), torch.randn(3, 2))] * 20:
+    learn((model(x) - y).square().mean(), optimizer)
+"""
+
+
+def said(folder, **settings):
+    project = Project(str(folder))
+    outcomes = [
+        lint(path.read_text(), Job.of(str(path), Settings(dry_run=False, **settings), project))
+        for path in sorted(folder.glob("*.py"))
+    ]
+    return [(os.path.basename(f.path), f.span.line, f.code) for one in outcomes for f in one.findings], sum(
+        one.suppressed for one in outcomes
+    )
+
+
+def test_a_line_that_another_file_calls_is_silenced_where_it_stands(tmp_path):
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "steps.py").write_text(STEPS.format(""))
+    assert said(tmp_path) == ([("steps.py", 2, "TL501")], 0)
+    (tmp_path / "main.py").write_text(MAIN.replace("import learn", "import learn  # noqa: TL501"))  # the same row
+    assert ("steps.py", 2, "TL501") in said(tmp_path)[0]
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "steps.py").write_text(STEPS.format("  # noqa: TL501"))
+    assert said(tmp_path) == ([], 1)  # and TL002 does not call the comment unused
+    (tmp_path / "steps.py").write_text("# torchlint: ignore-file[TL501]\n" + STEPS.format(""))
+    assert said(tmp_path) == ([], 1)
+    (tmp_path / "steps.py").write_text(STEPS.format(""))
+    assert said(tmp_path, per_file_ignores={"**/steps.py": ("TL501",)})[0] == []
+    assert said(tmp_path, per_file_ignores={"**/main.py": ("TL502",)})[0] == [("steps.py", 2, "TL501")]

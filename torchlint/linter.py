@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, decode, is_of_another_library
+from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.suppress import Suppressions, may_name_rules
@@ -80,6 +80,7 @@ class Job:
 
 
 _NOT_LINTED = "not linted, as it is {} syntax"
+_ROUNDS = ("round", "loop")  # what is about these may be said of lines of other files
 _NOT_IN_USE = "not linted, as it is not Python, and nothing in the project leads to it"
 
 
@@ -160,7 +161,12 @@ def _lint_module(text: str, job: Job) -> Outcome:
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
     if settings.noqa and (findings or may_name_rules(text)):
-        findings, suppressed, unused = Suppressions(text).filter(findings, active, path)
+        if may_name_rules(text) and view.is_imported():  # what others call here is said where they are linted
+            active = {c: n for c, n in active.items() if not any(t.kind in _ROUNDS for t in rules[c].triggers)}
+        elsewhere = [f for f in findings if f.path != path]
+        kept, suppressed, unused = Suppressions(text).filter([f for f in findings if f.path == path], active, path)
+        findings = kept + [f for f in elsewhere if not _is_silenced_there(f, view, settings)]
+        suppressed += len(elsewhere) - len(findings) + len(kept)
         findings += unused if part is None else []
     return Outcome(
         tuple(sorted(findings, key=lambda f: f.order)),
@@ -176,6 +182,14 @@ def _lint_module(text: str, job: Job) -> Outcome:
         part,
         text_world.afar | {"TL002"},
     )
+
+
+def _is_silenced_there(finding: Finding, view: View, settings: Settings) -> bool:
+    """Does the file that a finding is about, another one than is linted, say that nobody wants to hear it?"""
+    ignored = settings.ignored_in(finding.path)
+    if any(matches(selector, finding.code, finding.name) for selector in ignored):
+        return True
+    return not Suppressions(view.read(finding.path) or "").filter([finding], {})[0]
 
 
 def _part(tree, changed: tuple[int, int] | None):

@@ -180,7 +180,8 @@ class _Runs:
     def run(self, rule: Rule, trigger: Trigger, place) -> None:
         try:
             for finding in rule.function(trigger)(place):
-                if any(first <= finding.span.line <= last for first, last in self.module.skipped):
+                is_here = finding.path == self.module.path
+                if is_here and any(first <= finding.span.line <= last for first, last in self.module.skipped):
                     continue
                 if is_ruled_out(place.value):
                     continue
