@@ -188,6 +188,16 @@ def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, l
     assert lint(engine + "def broken(:", tmp_path / "engine.py").findings == ()
 
 
+@pytest.mark.parametrize("given, found", [("net.fc", ["TL209"]), ("net.fc.weight", [])])
+def test_what_freezes_and_does_not_name_torch_belongs_to_its_users(tmp_path, given, found):
+    helper = "def freeze(*parts):\n    for part in parts:\n        part.requires_grad = False\n"
+    (tmp_path / "helper.py").write_text(helper)
+    (tmp_path / "main.py").write_text(
+        f"import torchvision\nfrom helper import freeze\nnet = torchvision.models.resnet18()\nfreeze({given})\n"
+    )
+    assert [f.code for f in lint(helper, tmp_path / "helper.py").findings] == found
+
+
 @pytest.mark.parametrize(
     "library, found", [("import shared\n", ["TL501"]), ("import shared\nimport mxnet as mx\n", [])]
 )

@@ -29,7 +29,8 @@ WORDS = (
     "backward(",
     "state_dict(",
     ".eval()",
-)  # a file with none of them is not parsed; one that only trains, tests or keeps weights is told by its users whose
+    "requires_grad",
+)  # a file with none of them is not parsed; one that trains, tests, keeps or freezes is told by its users whose
 IGNORED_FOLDERS = frozenset(
     ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
     "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()

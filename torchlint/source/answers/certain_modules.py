@@ -39,7 +39,7 @@ def is_certainly_a_module(value: Value) -> bool:
             or _is_listed(origin)
             or layers_indexed(origin)
             or _is_pretrained(origin)
-            or _is_element(value, origin)
+            or _is_element(origin)
             or _is_asked_by_name(origin)
             or _is_of_a_display(origin)
         )
@@ -126,11 +126,10 @@ def _table_of(origin: Value) -> ast.expr | None:
     return receiver(node) if is_value else None
 
 
-def _is_element(value: Value, origin: Value) -> bool:
+def _is_element(origin: Value) -> bool:
     """`for layer in model.encoder.layers`, an element of `[model.conv1, model.layer1]`"""
-    if origin.module is not value.module or not isinstance(origin.node, (ast.Attribute, ast.Subscript)):
-        return False
-    return len(origin.path) <= 1 and _is_inside(value.at(origin.node, ()))
+    is_part = isinstance(origin.node, (ast.Attribute, ast.Subscript)) and len(origin.path) <= 1
+    return is_part and _is_inside(origin.at(origin.node, ()))
 
 
 def _is_pretrained(origin: Value) -> bool:

@@ -23,6 +23,7 @@ MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
 MANY_BEHIND = 500  # files; the start of a library passes on what all others have
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
 
+_OF_PARAMETERS = frozenset(("parameters", "named_parameters"))
 _LOSSES = words(name for name in named("reduces") if name.startswith("torch.nn."))
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
 _IN_A_FOLDER_OF_TESTS = re.compile(r"(^|.*/)tests?/test_[^/]*\.py")  # a script among them has no functions
@@ -237,24 +238,39 @@ class Module:
         return [other for path in wanted if (other := self.world.module(path))]
 
     def trains(self, name: str) -> bool:
-        """Is it training code or a loss of this file? `main.py` says which model and which loss `engine.py` is given,
-        and what `losses.py`.
+        """Is it training code or a loss of this file, or does it freeze what it is given? `main.py` says which model
+        and which loss `engine.py` is given, what `losses.py`, and what `freezing.py`.
         """
-        return name in self._training_code or name in self._losses
+        return name in self._training_code or name in self._losses or name in self._freezing_code
 
     def _users(self) -> dict[str, None]:
         names = self._training_code or self._losses or self._code_for_models()
         return {path: None for name in names for path in self._user_paths(name)}
 
     def _code_for_models(self) -> dict[str, None]:
-        """What stands at the top of a file without torch and evaluates a model that is given, or takes its weights."""
-        words = ("state_dict", "eval") if not self.index.says("torch") else ()
-        taken = [call for word in words for call in self.index.callers(word)]
+        """What stands at the top of a file without torch and evaluates a model that is given, takes its weights, or
+        freezes it.
+        """
+        if self.index.says("torch"):
+            return {}
+        taken = [call for word in ("state_dict", "eval") for call in self.index.callers(word)]
+        return self._at_the_top(taken) | self._freezing_code
+
+    @cached_property
+    def _freezing_code(self) -> dict[str, None]:
+        """What stands at the top of the file and sets `requires_grad` of what it is given, not of its parameters."""
+        if not self.index.says("requires_grad"):
+            return {}
+        told = [call for call in self.index.callers("setattr") if _sets_whether_it_learns(call)]
+        return self._at_the_top([*self.index.stored("requires_grad"), *told], but=_OF_PARAMETERS)
+
+    def _at_the_top(self, inside: Sequence[ast.AST], but: frozenset[str] = frozenset()) -> dict[str, None]:
+        """The functions and classes at the top of the file in which one of some nodes stands, but none of some words."""
         kinds = (*FUNCTIONS, ast.ClassDef)
         return {
             node.name: None
-            for node in (self.tree.body if taken else ())
-            if isinstance(node, kinds) and any(within(call, node) for call in taken)
+            for node in (self.tree.body if inside else ())
+            if isinstance(node, kinds) and any(within(one, node) for one in inside) and not self.index.stands(but, node)
         }
 
     @remembered
@@ -294,6 +310,10 @@ class Module:
             for assigned in self.index.inside(node, ast.Assign)
             for target in assigned.targets
         )
+
+
+def _sets_whether_it_learns(setattr_call: ast.Call) -> bool:
+    return [getattr(name, "value", None) for name in setattr_call.args[1:2]] == ["requires_grad"]
 
 
 def _is_called(node: ast.ClassDef) -> bool:
