@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from torchlint.facts import named, named_of
 from torchlint.source.answers.axes import layout
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import PARAMETER, kinds
@@ -26,6 +29,7 @@ _MASKS = named_of("masked_fill")
 _DROPS_LAST = named_of("squeeze")
 _EINSUM, _SUMS = named_of("einsum"), named_of("sum")
 _TURNS = frozenset("transpose permute t T mT swapaxes swapdims einsum sum rearrange".split())
+_MAX_CALLERS = 4  # of a function that gives weights
 _MAX_PARTS = 8  # sums, scalings and masks between a product and its softmax
 
 
@@ -57,14 +61,28 @@ def _contracted_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, a
     """The product `softmax(q @ k.T) @ v` that sums over the last axis of weights which were normalised over `axis`."""
     if axis == -1:
         return None
-    function = enclosing_function(softmax)
-    for product in _weighted_by(module, function).get(id(softmax), ()):
-        if _is_turned(module, softmax):
-            continue
-        made = list(_made(module, Value(module, scores), _MAX_PARTS))
-        if made and all(one is not None and _is_before(module, one, axis) for one in made):
-            return product
+    for home, given in _homes(module, softmax):
+        for product in _weighted_by(home, enclosing_function(given)).get(id(softmax), ()):
+            if not _is_turned(home, given) and _is_made_before(module, scores, axis):
+                return product
     return None
+
+
+def _is_made_before(module: Module, scores: ast.expr, axis: int) -> bool:
+    """Is an axis of the products that scores are made of certainly none of the last one?"""
+    made = list(_made(module, Value(module, scores), _MAX_PARTS))
+    return bool(made) and all(one is not None and _is_before(module, one, axis) for one in made)
+
+
+def _homes(module: Module, softmax: ast.Call) -> Iterator[tuple[Module, ast.AST]]:
+    """Where weights are at hand: in the function whose softmax makes them, and in those that get them of it by a call,
+    each with its file.
+    """
+    yield module, softmax
+    function = enclosing_function(softmax)
+    if isinstance(function, ast.FunctionDef) and not _is_turned(module, softmax):
+        for call in islice(callers_of(module, function, method_class(module, function)), _MAX_CALLERS):
+            yield call.module, call.node
 
 
 def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
@@ -73,14 +91,15 @@ def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis:
     were computed of the same words, `(weights.unsqueeze(2) * torch.stack(outputs, 1)).sum(1)`. `softmax` gives the
     weights.
     """
-    for call in _pooling(module, enclosing_function(softmax)):
-        value = Value(module, call)
-        if last_word(call.func) == "einsum":
-            is_other = _is_summed_by_letters(value, softmax, axis)
-        else:
-            is_other = axis == 0 and _is_summed_after_product(value, softmax, scores)
-        if is_other and not _is_turned(module, softmax, call):
-            return call
+    for home, given in _homes(module, softmax):
+        for call in _pooling(home, enclosing_function(given)):
+            value = Value(home, call)
+            if last_word(call.func) == "einsum":
+                is_other = _is_summed_by_letters(value, softmax, axis)
+            else:
+                is_other = axis == 0 and _is_summed_after_product(value, softmax, Value(module, scores), given)
+            if is_other and not _is_turned(home, given, call):
+                return call
     return None
 
 
@@ -107,14 +126,14 @@ def _is_summed_by_letters(einsum: Value, softmax: ast.Call, axis: int) -> bool:
     return False
 
 
-def _is_summed_after_product(call: Value, softmax: ast.Call, scores: ast.expr) -> bool:
+def _is_summed_after_product(call: Value, softmax: ast.Call, scores: Value, given: ast.AST) -> bool:
     """`(weights.unsqueeze(-1) * words).sum(1)`, where layers made the scores of these words, place by place"""
     for product in origins(call.at(_summed_second(call), ())):
         if isinstance(product.node, ast.BinOp) and isinstance(product.node.op, ast.Mult) and not product.path:
             for factor, other in ((product.node.left, product.node.right), (product.node.right, product.node.left)):
-                source = _source(Value(call.module, scores), _MAX_PARTS)
+                source = _source(scores, _MAX_PARTS)
                 words = product.at(other, ())
-                stacked = _stacked_second(words) if _sums_once(call, softmax) else None
+                stacked = _stacked_second(words) if _sums_once(call, given) else None
                 of_one = stacked is not None and source is not None and all(_given(one) == source for one in stacked)
                 weights = _before_new_last_axis(product.at(factor, ()), of_one or rank(words) == 3)
                 if weights is not None and _is_only(call.module, weights, softmax):
@@ -146,9 +165,9 @@ def _stacked_second(words: Value) -> list[Value] | None:
     return found or None
 
 
-def _sums_once(call: Value, softmax: ast.Call) -> bool:
+def _sums_once(call: Value, given: ast.AST) -> bool:
     """Is nothing else summed there, as the instances of a bag are?"""
-    index, inside = call.module.index, enclosing_function(softmax) or call.module.tree
+    index, inside = call.module.index, enclosing_function(given) or call.module.tree
     if any(isinstance(node.op, ast.MatMult) for node in index.inside(inside, ast.BinOp)):
         return False
     return list(index.calls_of("sum", "mean", "einsum", "matmul", "mm", "bmm", inside=inside)) == [call.node]
@@ -244,14 +263,16 @@ def _only_giver(module: Module, weights: ast.expr) -> ast.AST | None:
     return givers[0] if givers and all(giver is givers[0] for giver in givers) else None
 
 
-def _is_turned(module: Module, softmax: ast.Call, but: ast.Call | None = None) -> bool:
-    """Are the weights used with other axes as well, or normalised once more?"""
-    statement = statement_of(softmax)
+def _is_turned(module: Module, given: ast.AST, but: ast.Call | None = None) -> bool:
+    """Are the weights that a call gives used with other axes as well, or normalised once more?"""
+    statement = statement_of(given)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
+    target = statement.targets[0]
     return any(
         (last_word(use.up) if isinstance(use.up, ast.Attribute) else last_word(getattr(use.up, "func", use))) in _TURNS
-        for use in reads(module, statement.targets[0])
+        for stored in (target.elts if isinstance(target, ast.Tuple) else [target])
+        for use in reads(module, stored)
         if but is None or not within(use, but)
     )
 
