@@ -246,6 +246,26 @@ def test_the_page_of_messages_is_true(tmp_path, program, theirs, ours):
     assert "; ".join(filter(None, (fault.message, advice))) == ours
 
 
+def test_where_a_plain_attribute_was_made_is_noted(tmp_path):
+    program = """
+    class Kept(nn.Module):
+        def __init__(self):
+            super().__init__()
+            for name, value in self.constants().items():
+                setattr(self, name, value)
+
+        def constants(self):
+            return {"tide": torch.ones(4)}
+
+        def forward(self, x):
+            return x * self.tide
+
+    Kept().to("cuda")(torch.zeros(2, 4, device="cuda"))
+    """
+    (fault,) = faults(tmp_path, program)
+    assert ("`self.tide` is made here, on the CPU", 12) in [(note.message, note.span.line) for note in fault.notes]
+
+
 def test_a_suggestion_for_another_file_is_not_tried_in_this_one(tmp_path):
     """It would change whatever stands at that place here."""
     model = USE + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"

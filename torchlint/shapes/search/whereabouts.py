@@ -95,7 +95,7 @@ def _party(
     attribute = next(_plain_attribute(failure, tensor), None)
     if attribute is not None:
         why = ": it is a plain attribute, which `.to()` does not move (use `register_buffer`)" if on_cpu else ""
-        return Party(f"{attribute} {shape_of(tensor)}", where, why)
+        return Party(f"{attribute} {shape_of(tensor)}", where, why, _made_on_the_cpu(failure, tensor, f"`{attribute}`"))
     alike = [(value, text) for value, text in given if _same(tensor, value)] or [
         (v, t) for v, t in given if v.shape == tensor.shape and device_of(v) == device
     ]
@@ -109,11 +109,18 @@ def _party(
             else f"a tensor {shape_of(value)}"
         )
     )
-    born = getattr(value.untyped_storage(), "born_at", None) if on_cpu and value.layout is torch.strided else None
+    note = _made_on_the_cpu(failure, value, f"`{text}`" if text else "it")
+    return Party(called, where, _in_line((note.path, note.span), failure, "makes it") if note else "", note)
+
+
+def _made_on_the_cpu(failure: FailedOperation, tensor: torch.Tensor, called: str) -> Note | None:
+    """Where a tensor on the CPU was made, if that is another line than the one that fails."""
+    if device_of(tensor).type != "cpu" or tensor.layout is not torch.strided:
+        return None
+    born = getattr(tensor.untyped_storage(), "born_at", None)
     if born is None or born[0] == failure.place[0] and born[1].line == failure.place[1].line:
-        return Party(called, where)
-    note = Note(f"{f'`{text}`' if text else 'it'} is made here, on the CPU", *born)
-    return Party(called, where, _in_line(born, failure, "makes it"), note)
+        return None
+    return Note(f"{called} is made here, on the CPU", *born)
 
 
 def _in_line(made: Any, failure: FailedOperation, does: str) -> str:
