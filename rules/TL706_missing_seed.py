@@ -55,8 +55,9 @@ def train(model, optimizer, batches):
 """
 
 import ast
+from itertools import takewhile
 
-from torchlint import Round, on_round
+from torchlint import Round, named, on_round
 
 read_on = ("TL702", "TL709", "torch.manual_seed", "notes/randomness")
 default = False
@@ -82,8 +83,20 @@ def check(program: Round):
         yield program.finding(
             "this program trains, and nothing sets a seed: no run can be repeated",
             help="call `torch.manual_seed` first",
+            notes=[
+                program.note(start, "at the beginning of this, for example") for start in starts(program, trains[0])
+            ],
             at=trains[0],
         )
+
+
+def starts(program, act) -> list:
+    """The function that the file itself calls, and that leads to an act: `main` of `main()`, unless the file has drawn
+    or made layers before.
+    """
+    earlier = takewhile(lambda event: event.here is not act.event.here, program.events)
+    drawn = any(name in named("random") or name.startswith("torch.nn.") for event in earlier for name in event.names)
+    return [] if drawn or not act.event.via else program.at(act.event.here).functions[:1]
 
 
 def may_seed_torch(program) -> bool:
