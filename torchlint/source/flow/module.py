@@ -265,7 +265,7 @@ class Module:
         return self._at_the_top([*self.index.stored("requires_grad"), *told], but=_OF_PARAMETERS)
 
     def _at_the_top(self, inside: Sequence[ast.AST], but: frozenset[str] = frozenset()) -> dict[str, None]:
-        """The functions and classes at the top of the file in which one of some nodes stands, but none of some words."""
+        """The functions and classes at the top of the file in which one of some nodes stands, and no such word."""
         kinds = (*FUNCTIONS, ast.ClassDef)
         return {
             node.name: None
