@@ -82,7 +82,7 @@ backbone.extra = nn.Linear(2, 2)
 optimizer.step()
 ```
 
-How they are found: `torchlint/source/answers/stale_parameters.py` and `unheld_parameters.py`.
+How they are found: `torchlint/source/answers/stale_parameters.py`, `layers_put.py` and `unheld_parameters.py`.
 """
 
 from torchlint import Node, on_node

@@ -8,8 +8,20 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
+from torchlint.source.answers.layers_put import (
+    LayerPut,
+    altered,
+    below,
+    changed_by,
+    is_own,
+    layer_put,
+    made_there,
+    put_at,
+    root,
+    unmoved,
+)
 from torchlint.source.flow.classes import ClassInfo
-from torchlint.source.flow.flow import SAME_OBJECT, callees, objects, origins
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
 from torchlint.source.flow.memory import remembered
@@ -17,11 +29,11 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, standing_in, statement_of, within
-from torchlint.source.text.spelling import is_super, receiver, unparsed
+from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.naming import sounds_like
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
-from torchlint.source.training.regions import loops_around, tests_around
+from torchlint.source.training.regions import loops_around
 from torchlint.source.training.sameness import is_same
 
 _WITHOUT_PARAMETERS = (
@@ -42,26 +54,20 @@ class Stale(NamedTuple):
     rebuilt: bool
 
 
-class _Change(NamedTuple):
-    model: ast.expr
-    layer: Value
-    rebuilt: bool
-
-
 def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has made the optimizer."""
-    change = _change(module, statement) if _may_be_given(module, statement) else None
+    change = layer_put(module, statement) if _may_be_given(module, statement) else None
     if change is None:
         return None
-    model, layer, rebuilt = change
+    model, layer, rebuilt, part = change
     is_plain = _has_parameters(layer)
     if not is_plain and not (rebuilt and _is_made_anew_by(layer, model)):
         return None
-    if rebuilt and _is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
+    if rebuilt and is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
         if not module.index.says(f"{unparsed(model)}.parameters("):
             model, rebuilt = model.value, False  # a layer more of the module that `self` is
-    part = statement.targets[0] if isinstance(statement, ast.Assign) else model
-    for made in _made_before(module, statement, model) or _made_before(module, statement, part):
+    whole = unparsed(model)
+    for made in _made_before(module, statement, whole) or _made_before(module, statement, whole + part):
         if rebuilt:
             steps = _later_calls(made, statement, "step")
             matters = any(is_plain or may_follow(statement, step) for step in steps)
@@ -83,7 +89,7 @@ def changed_after_handed(module: Module, statement: ast.Assign | ast.Expr) -> St
     made = _made_with(module, enclosing_function(statement))
     if not made or all(node.id not in made for node in module.index.inside(statement, ast.Name)):
         return None
-    change = _change(module, statement)
+    change = layer_put(module, statement)
     if change is None or change.rebuilt or not isinstance(change.model, ast.Name):
         return None
     for call in made.get(change.model.id, ())[:_MANY]:
@@ -94,7 +100,7 @@ def changed_after_handed(module: Module, statement: ast.Assign | ast.Expr) -> St
             continue
         if _is_made_anew(value, statement) or _is_handed_along(value, statement):
             continue
-        optimizer = _optimizer_made_by(value, statement, Value(module, change.model))
+        optimizer = _optimizer_made_by(value, statement, Value(module, change.model), change.part)
         if optimizer is not None and _has_parameters(change.layer):
             return Stale(change.model, statement, optimizer, False)
     return None
@@ -114,9 +120,9 @@ def _made_with(module: Module, function: ast.AST | None) -> dict[str, list[ast.C
     return found
 
 
-def _optimizer_made_by(made: Value, change: ast.stmt, model: Value) -> Value | None:
-    """The optimizer that `__init__` of an object makes of all parameters of a model it is given. Nobody renews it, and
-    a method that is called after the change steps.
+def _optimizer_made_by(made: Value, change: ast.stmt, model: Value, part: str) -> Value | None:
+    """The optimizer that `__init__` of an object makes of all parameters of a model it is given, or of the part that is
+    changed. Nobody renews it, and a method that is called after the change steps.
     """
     called = callees(made)
     owner = called[0].owner if len(called) == 1 and called[0].kind == "class" else None
@@ -126,8 +132,8 @@ def _optimizer_made_by(made: Value, change: ast.stmt, model: Value) -> Value | N
     home = owner.module
     for assign in _stored_in(home, init):
         name = last_word(assign.targets[0])
-        is_own = _is_own(assign.targets[0]) and isinstance(assign.value, ast.Call)
-        if not is_own or kinds(Value(home, assign.value)) != {OPTIMIZER}:
+        is_kept = is_own(assign.targets[0]) and isinstance(assign.value, ast.Call)
+        if not is_kept or kinds(Value(home, assign.value)) != {OPTIMIZER}:
             continue
         methods = [method for method in owner.methods.values() if method is not init]
         if len(methods) > _FEW or any(_may_renew(home, method, name) for method in methods):
@@ -138,9 +144,18 @@ def _optimizer_made_by(made: Value, change: ast.stmt, model: Value) -> Value | N
         if outside or _is_renewed_elsewhere(home, owner.node, init, name):
             continue  # who reaches into the object may give it more
         inside = Value(home, assign.value, frame_of(home, init, None, made))
-        if any(is_same(held, model) for held in holding(inside).modules):
+        if any(_holds(held, model, part) for held in holding(inside).modules):
             return Value(home, assign)
     return None
+
+
+def _holds(held: Value, model: Value, part: str) -> bool:
+    """Is it a model, or what stands where its `.head` did, or around that?"""
+    whole = held.node
+    while isinstance(whole, (ast.Attribute, ast.Subscript)) and is_same(held.at(whole, ()), model) is not True:
+        whole = whole.value
+    place = below(held.node, whole)
+    return is_same(held.at(whole, ()), model) is True and (part == place or part.startswith((f"{place}.", f"{place}[")))
 
 
 def _called_later(made: Value, change: ast.stmt) -> set[str]:
@@ -182,25 +197,26 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
     held = [
         a
         for a in stored.get("__init__", ())
-        if isinstance(a.value, ast.Call) and _is_own(a.targets[0]) and kinds(Value(module, a.value)) == {OPTIMIZER}
+        if isinstance(a.value, ast.Call) and is_own(a.targets[0]) and kinds(Value(module, a.value)) == {OPTIMIZER}
     ]
     init = methods.get("__init__")
     if not held or any(_is_renewed_elsewhere(module, cls, init, mine.targets[0].attr) for mine in held):
         return
-    known = {*methods, *(a.targets[0].attr for found in stored.values() for a in found if _is_own(a.targets[0]))}
+    known = {*methods, *(a.targets[0].attr for found in stored.values() for a in found if is_own(a.targets[0]))}
     others = [
-        (a, _Change(_root(a.targets[0]), Value(module, a.value), isinstance(a.targets[0].value, ast.Name)))
+        (a, put_at(a.targets[0], Value(module, a.value)))
         for name, found in stored.items()
         if name != "__init__"
         for a in found
     ]
     others += [pair for name, method in methods.items() if name != "__init__" for pair in _told_in(module, method)]
-    for statement, (model, layer, rebuilt) in others:
+    for statement, (model, layer, rebuilt, part) in others:
         method = enclosing_function(statement)
         names = {
             f"self.{model.attr}",
             *(unparsed(a.value) for a in stored["__init__"] if unparsed(a.targets[0]) == f"self.{model.attr}"),
         }
+        names |= {name + part for name in names}
         mine = next((a for a in held if _holds_one_of(Value(module, a.value), names)), None)
         if mine is None or statement.up is not method or not _has_parameters(layer):
             continue
@@ -222,7 +238,7 @@ def _is_renewed_elsewhere(module: Module, cls: ast.ClassDef, init: ast.FunctionD
     """
     again = [node for node in module.index.stored(optimizer) if not within(node, init)]
     told = (receiver(call) for call in module.index.callers("add_param_group"))
-    return any(within(node, cls) if _is_own(node) else not within(node, cls) for node in again) or any(
+    return any(within(node, cls) if is_own(node) else not within(node, cls) for node in again) or any(
         owner is not None and last_word(owner) == optimizer and not within(owner, cls) for owner in told
     )
 
@@ -230,7 +246,7 @@ def _is_renewed_elsewhere(module: Module, cls: ast.ClassDef, init: ast.FunctionD
 def _own_calls(module: Module, method: ast.FunctionDef) -> set[str]:
     """`learn` of `self.learn(data)`"""
     calls = module.index.inside(method, ast.Call)
-    return {call.func.attr for call in calls if _is_own(call.func)}
+    return {call.func.attr for call in calls if is_own(call.func)}
 
 
 def _holds_one_of(optimizer: Value, names: set[str]) -> bool:
@@ -264,131 +280,31 @@ def _may_renew(module: Module, method: ast.FunctionDef, optimizer: str) -> bool:
 def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
     """The assignments `self.x = …`, `self.x.head = …`, `self.x[2] = …` of a method."""
     for assign in module.index.inside(method, ast.Assign):
-        if len(assign.targets) == 1 and _is_own(_root(assign.targets[0])):
+        if len(assign.targets) == 1 and is_own(root(assign.targets[0])):
             yield assign
 
 
-def _told_in(module: Module, method: ast.FunctionDef) -> Iterator[tuple[ast.Expr, _Change]]:
+def _told_in(module: Module, method: ast.FunctionDef) -> Iterator[tuple[ast.Expr, LayerPut]]:
     """The statements `self.net.reset_head(9)`, `self.net = with_new_head(self.net, 9)` and `renew_head(self.net)` of a
     method, where that gives the net a new layer.
     """
     for node in module.index.inside(method, ast.Expr, ast.Assign):
         if isinstance(node.value, ast.Call):
             is_told = isinstance(node, ast.Expr)
-            change = _changed_by(Value(module, node.value)) if is_told else _altered(module, node)
-            if change is not None and _is_own(change.model):
+            change = changed_by(Value(module, node.value)) if is_told else altered(module, node)
+            if change is not None and is_own(change.model):
                 yield node, change
-
-
-def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
-    """The model that a statement changes, the new layer, and whether the model as a whole is new."""
-    call = node.value
-    if not isinstance(call, ast.Call):
-        return None
-    if isinstance(node, ast.Assign):
-        target = node.targets[0]
-        if (altered := _altered(module, node)) is not None:
-            return altered
-        if len(node.targets) == 1 and (isinstance(target, ast.Name) or _is_own(target)):
-            return _Change(target, Value(module, call), True)
-        if len(node.targets) == 1 and isinstance(target, (ast.Attribute, ast.Subscript)):
-            return _Change(_root(target.value), Value(module, call), False)
-    elif isinstance(call.func, ast.Attribute):
-        if call.func.attr in ("add_module", "register_module", "append") and call.args:
-            return _Change(_root(call.func.value), Value(module, call.args[-1]), False)
-        return _changed_by(Value(module, call))
-    elif isinstance(call.func, ast.Name):
-        if call.func.id == "setattr" and len(call.args) == 3:
-            return _Change(_root(call.args[0]), Value(module, call.args[2]), False)
-        return _changed_by(Value(module, call))
-    return None
-
-
-def _altered(module: Module, node: ast.Assign) -> _Change | None:
-    """What `model = with_new_head(model, 9).to(device)` changes: the same model, which has another layer then."""
-    change = _changed_by(Value(module, node.value))
-    is_given_back = change is not None and [unparsed(change.model)] == [unparsed(target) for target in node.targets]
-    return change if is_given_back else None
-
-
-def _unmoved(node: ast.expr) -> ast.expr:
-    """`nn.Linear(4, 2)` of `nn.Linear(4, 2).to(device)`"""
-    while isinstance(node, ast.Call) and f".{last_word(node.func)}" in SAME_OBJECT and receiver(node) is not None:
-        node = receiver(node)
-    return node
-
-
-def _changed_by(call: Value) -> _Change | None:
-    """The argument of a function of the project that gives it a new layer, and that layer; of a method its object."""
-    call = call.at(_unmoved(call.node))
-    for callee in callees(call) if isinstance(call.node, ast.Call) else ():
-        function = callee.function
-        if callee.kind != "function" or callee.module is None or isinstance(function, ast.Lambda):
-            continue
-        given = dict(zip((a.arg for a in function.args.args), call.node.args))
-        if callee.owner is not None and callee.instance is not None and isinstance(call.node.func, ast.Attribute):
-            if not callee.owner.is_module or is_super(call.node.func.value) or not function.args.args:
-                continue
-            given = {function.args.args[0].arg: _root(call.node.func.value)}
-        for statement, owner, layer in _layers_put(callee.module, function):
-            made = _made_there(layer, function) if owner in given else None
-            if made is not None and (
-                callee.owner is None and callee.module is call.module or not any(tests_around(statement))
-            ):
-                return _Change(given[owner], made, False)
-    return None
-
-
-@remembered(meanwhile=())
-def _layers_put(module: Module, function: ast.FunctionDef) -> list[tuple[ast.stmt, str, Value]]:
-    """What a function puts into objects, or into what stands in them, each with the name of the object: `self.out =
-    layer`, `net.heads.append(layer)`.
-    """
-    found = []
-    for node in module.index.inside(function, ast.Assign, ast.Expr):
-        call, into, layer = node.value, None, None
-        if isinstance(node, ast.Assign):
-            into, layer = getattr(node.targets[0], "value", None), call
-        elif isinstance(call, ast.Call) and last_word(call.func) in ("add_module", "register_module", "append"):
-            into, layer = receiver(call), call.args[-1] if call.args else None
-        elif isinstance(call, ast.Call) and last_word(call.func) == "setattr" and len(call.args) == 3:
-            into, layer = call.args[0], call.args[2]
-        while isinstance(into, (ast.Attribute, ast.Subscript)):
-            into = into.value
-        if isinstance(into, ast.Name) and layer is not None:
-            found.append((node, into.id, Value(module, layer)))
-    return found
-
-
-def _made_there(layer: Value, function: ast.FunctionDef) -> Value | None:
-    """The call that makes a layer, in the function, also under a local name."""
-    if not isinstance(layer.node, ast.Name):
-        return layer if isinstance(layer.node, ast.Call) else None
-    found = origins(layer)
-    made = found[0] if len(found) == 1 and isinstance(found[0].node, ast.Call) and not found[0].path else None
-    return made if made is not None and enclosing_function(made.node) is function else None
-
-
-def _root(node: ast.expr) -> ast.expr:
-    """`net` of `net.layers[0]`, `self.net` of `self.net.layers`."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)) and not _is_own(node):
-        node = node.value
-    return node
-
-
-def _is_own(node: ast.AST) -> bool:
-    """`self.net`"""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _has_parameters(value: Value) -> bool:
     """A layer made here, of a class that has weights."""
-    given, value = value.node, value.at(_unmoved(value.node))
-    layer = value.node
-    while given is not layer:  # what is told not to learn needs no optimizer
+    given, value = value.node, value.at(unmoved(value.node))
+    while given is not value.node:  # what is told not to learn needs no optimizer
         if last_word(given.func) in ("eval", "requires_grad_"):
             return False
         given = receiver(given)
+    value = made_there(value, enclosing_function(value.node)) or value
+    layer = value.node
     if not isinstance(layer, ast.Call) or not kinds(value) or not kinds(value) <= {MODULE, PARAMETER}:
         return False
     if has_weights(value) is False:
@@ -448,10 +364,9 @@ def _is_made_for(origin: Value, call: ast.Call) -> bool:
     return True
 
 
-def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
-    """The optimizers that the same function has given the parameters of a model before it changes the model."""
-    text, function = unparsed(model), enclosing_function(change)
-    found = []
+def _made_before(module: Module, change: ast.stmt, text: str) -> list[Value]:
+    """The optimizers that the same function has given the parameters of what is written so before it changes that."""
+    function, found = enclosing_function(change), []
     assigned = _assignments(module, text)
     last = bisect_left(assigned, change.lineno, key=attrgetter("lineno")) - 1
     latest = assigned[last].lineno if last >= 0 else 0  # what was made before that took another model
