@@ -127,14 +127,17 @@ def learn(q, target_q, batch, optimizer, gamma=0.99):
 
 Where a forward of the project takes gradients itself, as forces are those of an energy, it is a remark.
 
-How it is found: `torchlint/source/answers/evaluation.py`, `torchlint/source/answers/bootstrapped_targets.py`,
+How it is found: `torchlint/source/answers/evaluation.py`, `torchlint/source/answers/evaluating_helpers.py`,
+`torchlint/source/answers/bootstrapped_targets.py`,
 `torchlint/source/answers/gradients_in_forwards.py` and `torchlint/source/answers/few_forwards.py`.
 """
 
 import ast
+from itertools import chain
 
 from torchlint import Node, on_node
 from torchlint.source.answers.bootstrapped_targets import bootstraps
+from torchlint.source.answers.evaluating_helpers import evaluations_in_helpers
 from torchlint.source.answers.evaluation import evaluations_with_graph
 from torchlint.source.answers.few_forwards import is_of_one_pass, is_soon_over
 from torchlint.source.answers.gradients_in_forwards import forwards_take_gradients
@@ -150,7 +153,8 @@ in_tests = False
     needs="eval(|def val|def test|def eval|accuracy(|def predict|def infer|_val(|_test(|_eval(",
 )
 def check(place: Node):
-    for found in evaluations_with_graph(place.module, place.node):
+    direct = evaluations_with_graph(place.module, place.node)
+    for found in chain(direct, evaluations_in_helpers(place.module, place.node)):
         model = place.quoted(found.model)
         yield place.finding(
             f"`{model}` is evaluated, but every forward is recorded for a backward that never comes",

@@ -232,11 +232,11 @@ class _Trace:
         name = getattr(function, "name", "").lower()
         if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
-        if _is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
+        if is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
             return False
         if event.no_grad and is_held_out(event) and any(act.role == STEP for act in self.before(event)):
             return True
-        loops = _rounds(event.node)
+        loops = rounds_around(event.node)
         needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
         if loops and any(within(a.node, loops[0]) for a in needs_gradients):
             return False
@@ -285,7 +285,7 @@ class _Trace:
                 continue
             if is_same(act.on, model) and act.role == TRAIN:
                 # Right before the call it is meant: dropout for uncertainty, batch norm that adapts.
-                is_meant = not trained_since or _is_conditional(act, event)
+                is_meant = not trained_since or is_conditional(act, event)
                 return None if is_meant or self._may_switch_unseen(act.event, event, model) else act
             if act.role != TRAIN and _may_reach(act.on, model):
                 return None
@@ -331,7 +331,7 @@ def _goes_through_layers(loop: ast.AST, model: Value) -> bool:
     return isinstance(target, ast.Name) and isinstance(model.node, ast.Name) and target.id == model.node.id
 
 
-def _rounds(node: ast.AST) -> list[ast.AST]:
+def rounds_around(node: ast.AST) -> list[ast.AST]:
     """The comprehensions and loops of the same function around a place, innermost first."""
     inside = [
         n
@@ -341,7 +341,7 @@ def _rounds(node: ast.AST) -> list[ast.AST]:
     return inside + loops_around(node)
 
 
-def _is_switched(event: Event) -> bool:
+def is_switched(event: Event) -> bool:
     """Under `set_grad_enabled(phase == "train")` it is training and evaluation at once."""
     for place in (event.value, *event.via):
         for around in ancestors(place.node):
@@ -404,7 +404,7 @@ def _owner_around(event: Event) -> ClassInfo | None:
     return None if around is None else owner
 
 
-def _is_conditional(act: Act, event: Event) -> bool:
+def is_conditional(act: Act, event: Event) -> bool:
     tests = [(id(test.node), truth) for test, truth in event.tests]
     return any((id(test.node), truth) not in tests for test, truth in act.event.tests)
 
@@ -431,13 +431,13 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         """The model that an event calls here, and the loops it does so in, if that may be an evaluation."""
         if enclosing_function(event.node) is not here:
             return None
-        model = called_model(event) or (asked_model(event) if _rounds(event.node) else None)
+        model = called_model(event) or (asked_model(event) if rounds_around(event.node) else None)
         if model is None:
             return None
-        loops = [loop for loop in _rounds(event.node) if not _goes_through_layers(loop, model)]
+        loops = [loop for loop in rounds_around(event.node) if not _goes_through_layers(loop, model)]
         return (model, loops) if loops or (named and not measures) else None
 
-    if not any(map(evaluated, own_events(module, owner.body))) or _goes_backward_by_hand(module):
+    if not any(map(evaluated, own_events(module, owner.body))) or goes_backward_by_hand(module):
         return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)
@@ -454,7 +454,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         nearest = [
             (act.node.lineno, act)
             for key in identity(model)
-            if (act := _last_above(switches.get(key, []), event.node.lineno)) is not None
+            if (act := last_above(switches.get(key, []), event.node.lineno)) is not None
         ]
         before = [act for _, act in sorted(nearest, key=lambda pair: pair[0])]
         called_for_it = (
@@ -462,9 +462,9 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         )  # whoever calls has set the mode
         if (measures and not before or not named and _counts_rounds(loops)) and not is_dropped(module, event.node):
             continue
-        if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
+        if not called_for_it and (not before or before[-1].role != EVAL or is_conditional(before[-1], event)):
             continue
-        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, event.node):
+        if under_no_grad(module, event.node) or is_switched(event) or is_called_without_grad(module, event.node):
             continue
         if has_twin_without_grad(module, event.node):
             continue
@@ -486,7 +486,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         yield evaluation
 
 
-def _goes_backward_by_hand(module: Module) -> bool:
+def goes_backward_by_hand(module: Module) -> bool:
     """Is `backward(loss)` the project's own, in a file that never asks torch for gradients?"""
     return any(
         callee.function is not None and callee.module and not callee.module.index.attributes("backward")
@@ -511,12 +511,12 @@ def _is_called(module: Module, function: ast.AST) -> bool:
     )
 
 
-def _last_above(found: list[Act], line: int) -> Act | None:
+def last_above(found: list[Act], line: int) -> Act | None:
     at = bisect_left(found, line, key=lambda act: act.node.lineno)
     return found[at - 1] if at else None
 
 
-def _is_called_without_grad(module: Module, node: ast.AST) -> bool:
+def is_called_without_grad(module: Module, node: ast.AST) -> bool:
     """May all who run its function do so under `no_grad`? So may whoever is given lambdas, if only such call it."""
     calls = module.index.callers(getattr(enclosing_function(node), "name", ""))
     handed_on = bool(calls) and all(isinstance(enclosing_function(call), ast.Lambda) for call in calls)
@@ -546,7 +546,7 @@ def _is_asked_for(owner: ClassInfo, method: str) -> bool:
     return any(last_word(d) == "abstractmethod" for found in asked if found for d in found.decorator_list)
 
 
-_GRADIENT_WORDS = frozenset(
+GRADIENT_WORDS = frozenset(
     "backward grad requires_grad_ requires_grad autograd jacobian hessian vjp jvp enable_grad manual_backward attack"
     " step".split()
 )
@@ -554,7 +554,7 @@ _GRADIENT_WORDS = frozenset(
 
 def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.AST) -> bool:
     """Is a gradient taken in the loop, after it, or from what the function returns?"""
-    if may_mention(module, [loop], _GRADIENT_WORDS) or any(
+    if may_mention(module, [loop], GRADIENT_WORDS) or any(
         "grad" in (word := last_word(call.func).lower()) and word not in ("no_grad", "set_grad_enabled")
         for call in module.index.inside(loop, ast.Call)
     ):

@@ -60,7 +60,7 @@ def _is_made_once(found: Evaluation) -> bool:
 
 def _is_unread(found: Evaluation) -> bool:
     """Does nobody look at the result: is it a statement of its own, or bound to names that nothing reads?"""
-    statement = found.node.up
+    statement = found.event.node.up
     if not isinstance(statement, ast.Assign):
         return isinstance(statement, ast.Expr)
     names = [
