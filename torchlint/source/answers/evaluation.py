@@ -95,7 +95,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     has_modes, switches = module.mentions(_WORDS_OF_MODES), may_switch_to_training(module)
     if not has_modes and not switches:
         return
-    # Of a model that nothing switches only its own file is told, or one that trains it and asks another for the rest.
+    # Of a model that nothing switches only its own file is told, or one that trains or loads it and asks another one.
     never = not switches and _never_switches(module)
     homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches or never else ())]
     places = [function for home in homes for function in _evaluating(home, module)]
@@ -130,11 +130,11 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
 
 
 def _never_switches(module: Module) -> bool:
-    """Does a file train, and neither it nor one that it imports put anything in eval or train mode?"""
+    """Does a file train, or it or an import load weights, and does none of them put anything in eval or train mode?"""
     project, paths = module.world.view.project, list(module.imported_paths())
-    return all(map(module.index.attributes, ("backward", "step"))) and not any(
-        module.index.attributes(word) or project.is_in_one(word, paths) for word in ("eval", "train")
-    )
+    loads = module.index.attributes("load_state_dict") or project.is_in_one("load_state_dict(", paths)
+    switches = any(module.index.attributes(word) or project.is_in_one(word, paths) for word in ("eval", "train"))
+    return not switches and bool(loads or all(map(module.index.attributes, ("backward", "step"))))
 
 
 def _is_of_a_step(event: Event) -> bool:
