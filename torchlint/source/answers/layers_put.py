@@ -91,7 +91,7 @@ def changed_by(call: Value) -> LayerPut | None:
                 continue
             given = {function.args.args[0].arg: call.node.func.value}
         for statement, owner, part, layer in _layers_put(callee.module, function):
-            made = made_there(layer, function) if owner in given else None
+            made = _made_there(layer, function) if owner in given else None
             if made is not None and (
                 callee.owner is None and callee.module is call.module or not any(tests_around(statement))
             ):
@@ -120,7 +120,7 @@ def _layers_put(module: Module, function: ast.FunctionDef) -> list[tuple[ast.stm
     return found
 
 
-def made_there(layer: Value, function: ast.AST | None) -> Value | None:
+def _made_there(layer: Value, function: ast.FunctionDef) -> Value | None:
     """The call that makes a layer, in the function, also under a local name."""
     if not isinstance(layer.node, ast.Name):
         return layer if isinstance(layer.node, ast.Call) else None

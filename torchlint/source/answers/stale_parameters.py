@@ -15,7 +15,6 @@ from torchlint.source.answers.layers_put import (
     changed_by,
     is_own,
     layer_put,
-    made_there,
     put_at,
     root,
     unmoved,
@@ -299,12 +298,11 @@ def _told_in(module: Module, method: ast.FunctionDef) -> Iterator[tuple[ast.Expr
 def _has_parameters(value: Value) -> bool:
     """A layer made here, of a class that has weights."""
     given, value = value.node, value.at(unmoved(value.node))
-    while given is not value.node:  # what is told not to learn needs no optimizer
+    layer = value.node
+    while given is not layer:  # what is told not to learn needs no optimizer
         if last_word(given.func) in ("eval", "requires_grad_"):
             return False
         given = receiver(given)
-    value = made_there(value, enclosing_function(value.node)) or value
-    layer = value.node
     if not isinstance(layer, ast.Call) or not kinds(value) or not kinds(value) <= {MODULE, PARAMETER}:
         return False
     if has_weights(value) is False:
