@@ -188,6 +188,19 @@ def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, l
     assert lint(engine + "def broken(:", tmp_path / "engine.py").findings == ()
 
 
+@pytest.mark.parametrize("start, noted", [("main()", [3]), ("net = torch.nn.Linear(3, 1)\nmain(net)", [])])
+def test_a_seed_belongs_to_what_a_program_starts_with(start, noted):
+    text = (
+        "import torch\nDEVICE = torch.device('cpu')\ndef main(net=None):\n"
+        "    net = net or torch.nn.Linear(3, 1)\n    optimizer = torch.optim.SGD(net.parameters(), 0.1)\n"
+        "    for x in torch.rand(9, 3):\n        optimizer.zero_grad()\n        net(x).mean().backward()\n"
+        f"        optimizer.step()\n{start}\n"
+    )
+    found = lint(text, Job.of("/nowhere/a.py", EVERYTHING, strict=True)).findings
+    (finding,) = (f for f in found if f.code == "TL706")
+    assert [note.span.line for note in finding.notes] == noted
+
+
 @pytest.mark.parametrize("given, found", [("net.fc", ["TL209"]), ("net.fc.weight", [])])
 def test_what_freezes_and_does_not_name_torch_belongs_to_its_users(tmp_path, given, found):
     helper = "def freeze(*parts):\n    for part in parts:\n        part.requires_grad = False\n"
