@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
-from torchlint.shapes.core.held_parts import weights_of
+from torchlint.shapes.core.held_parts import own_buffers_of, weights_of
 from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.wild import SIZES, Known
@@ -33,6 +34,12 @@ class FreeLayer(nn.Module):
         self.layers = (first, second)  # no parts of it: their parameters have sizes of examples
         self.reason = reason
 
+    def _apply(self, fn, recurse=True):
+        """`model.double()` is meant for its layers, too."""
+        for layer in self.layers:
+            layer._apply(fn, recurse)
+        return super()._apply(fn, recurse)
+
     def forward(self, *args, **kwargs):
         machine = machines[-1]
         if not machine.wild:
@@ -51,12 +58,16 @@ class FreeLayer(nn.Module):
 
 
 def _beside(layer: nn.Module, given: list) -> nn.Module:
-    """The layer where its input is, and of its dtype: nobody moves what is no part of a model."""
+    """The layer where its input is. In a world where that has another dtype, a layer of this dtype stands in for it:
+    the layer itself stays what it is, in all other worlds and for what comes after.
+    """
     value = given[0] if given else None
     if not isinstance(value, torch.Tensor):
         return layer
-    dtype = value.dtype if value.is_floating_point() else None
-    layer = layer.to(device=machines[-1].device_of(value), dtype=dtype)
+    dtypes = {held.dtype for held in (*weights_of(layer), *own_buffers_of(layer)) if held.is_floating_point()}
+    if value.is_floating_point() and dtypes != {value.dtype} and type(layer) is not nn.Embedding:
+        layer = deepcopy(layer).to(value.dtype)
+    layer = layer.to(device=machines[-1].device_of(value))
     for weight in weights_of(layer):
         device_tags.follow(weight, value)
     return layer
