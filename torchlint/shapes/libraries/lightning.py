@@ -13,7 +13,9 @@ from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.language.cut_short import Rounds
 from torchlint.shapes.language.program import Frame
+from torchlint.shapes.libraries.argparse import Namespace
 from torchlint.shapes.libraries.data import Loader
+from torchlint.shapes.libraries.settings_files import AttributeSettings
 from torchlint.shapes.tensors import device_tags
 
 _EPOCH = ast.For(ast.Name("batch", ast.Store()), ast.Name("loader", ast.Load()), [ast.Pass()], [])
@@ -44,16 +46,68 @@ class BatchHooks:
         return batch
 
 
-class LightningModule(BatchHooks, OpenModule):
+class HyperParameters(AttributeSettings):
+    """What `self.hparams` is when something was saved there: a dict whose keys are attributes, too."""
+
+    def __init__(self, values: dict[Any, Any]):
+        self.__dict__["_held"] = dict(values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._held[name] if name in self._held else Unknown(f"{name} of the hyperparameters")
+
+    def update(self, values: dict[Any, Any]) -> None:
+        self._held.update(values)
+
+
+class Saving:
+    """`self.save_hyperparameters()`: what `__init__` was given becomes `self.hparams`."""
+
+    def save_hyperparameters(self, *args, ignore=(), frame=None, logger=True):
+        machine = machines[-1]
+        given = _given_to(machine.caller, machine.stack) if frame is None else Unknown("the names of a frame")
+        values = [value for value in args if type(value) is not str]
+        if len(values) == 1:
+            given = values[0].values_by_name if isinstance(values[0], Namespace) else values[0]
+        elif type(given) is dict and args:
+            given = {name: given.get(name, Unknown(f"{name} of the hyperparameters")) for name in args}
+        elif type(given) is dict:
+            ignored = [ignore] if type(ignore) is str else ignore or ()
+            given = {name: value for name, value in given.items() if name not in ignored}
+        held = vars(self).get("hparams")
+        if isinstance(held, HyperParameters) and type(given) is dict:
+            held.update(given)
+        elif (held is None or type(given) is not dict) and not hasattr(type(self), "hparams"):
+            machine.set(self, "hparams", HyperParameters(given) if type(given) is dict else given)
+
+
+def _given_to(frame: Frame, stack: list) -> Any:
+    """The arguments of an `__init__` by their names, as they are now; those of a subclass, which are saved, too, are
+    not known here.
+    """
+    code, above = frame.code, stack[-2][0] if len(stack) > 1 else None
+    if code is None or code.name != "__init__" or not _knows_its_class(code) or above and _knows_its_class(above):
+        return Unknown("hyperparameters of several functions")
+    names = [*code.positional[1:], *code.only_named]
+    more = frame.vars.get(code.named_rest, {}) if code.named_rest else {}
+    return {**{name: frame.vars[name] for name in names if name in frame.vars}, **more}
+
+
+def _knows_its_class(code: Any) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in ("super", "__class__") for node in ast.walk(code.node))
+
+
+class LightningModule(BatchHooks, Saving, OpenModule):
     """What a LightningModule inherits, as far as it matters."""
 
-    def save_hyperparameters(self, *args, **kwargs):
+    def log(self, *args, **kwargs):
         pass
 
-    log = log_dict = print = save_hyperparameters
+    log_dict = print = log
 
 
-class DataModule(BatchHooks, StandIn):
+class DataModule(BatchHooks, Saving, StandIn):
     """A LightningDataModule: its hooks are the program's."""
 
     def __init__(self, *args, **kwargs):

@@ -87,6 +87,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.last_error: Exception | None = None
         self.last_place: Place | None = None
         self.stack: list[tuple[Any, Place | None]] = []
+        self.caller: Frame | None = None  # of what looks at the names of its caller
         self.modules: list[nn.Module] = []
         self.failures: dict[int, FailedOperation] = {}
         self.reported: list[FailedOperation] = []
@@ -202,6 +203,10 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         return dispatch.device_of(tensor)
 
     # Calls
+
+    def called_from(self, frame: Frame) -> Frame:
+        self.caller = frame
+        return frame
 
     def call(self, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
         """Call any value. What is not the program's own runs only if it is on the allow-list."""
