@@ -32,7 +32,7 @@ class Field(StandIn):
         self.name = ""
 
 
-def _fields_of(machine, kind: type) -> dict[str, Field]:
+def fields_of(machine, kind: type) -> dict[str, Field]:
     """The fields a class declares and inherits."""
     found: dict[str, Field] = {}
     for base in reversed(kind.__mro__):
@@ -76,7 +76,7 @@ def _dataclass(machine, kind=None, **options):
     if functions.closure_of(vars(kind).get("__init__")) is None:
         kind.__init__ = _method(init)
     if options.get("eq", True) and "__eq__" not in vars(kind):
-        names = list(_fields_of(machine, kind))
+        names = list(fields_of(machine, kind))
         kind.__eq__ = _method(lambda machine, a, b: _are_equal(machine, a, b, names))
         kind.__hash__ = object.__hash__
     return kind
@@ -102,7 +102,7 @@ def _method(function):
 
 def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[str, Any]) -> None:
     unknown = kwargs.pop("*", None)
-    fields = {n: f for n, f in _fields_of(machine, kind).items() if f.init is not False}
+    fields = {n: f for n, f in fields_of(machine, kind).items() if f.init is not False}
     positional = [n for n, f in fields.items() if not f.kw_only]
     is_of_library = issubclass(kind, StandIn)  # which has fields of its own, before these
     args = () if is_of_library else args
@@ -116,7 +116,7 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
         if (name not in fields and not is_of_library) or name in values:
             raise TypeError(f"{kind.__name__}() got an unexpected keyword argument '{name}'")
         values[name] = value
-    for name, field in _fields_of(machine, kind).items():
+    for name, field in fields_of(machine, kind).items():
         if name in values:
             value = values[name]
         elif unknown is not None and field.default is None:
@@ -145,14 +145,14 @@ def _field(machine, **options):
 
 def _fields(machine, owner):
     kind = owner if isinstance(owner, type) else type(owner)
-    return tuple(_fields_of(machine, kind).values()) if type(owner) is not Unknown else Unknown("fields of an unknown")
+    return tuple(fields_of(machine, kind).values()) if type(owner) is not Unknown else Unknown("fields of an unknown")
 
 
 def _asdict(machine, owner, **options):
     if type(owner) is Unknown:
         return Unknown("the values of an unknown")
     made = {}
-    for name in _fields_of(machine, type(owner)):
+    for name in fields_of(machine, type(owner)):
         machine.budget.spend()
         value = vars(owner).get(name)
         made[name] = _asdict(machine, value) if type(value) in machine.dataclass_fields else value
@@ -168,7 +168,7 @@ def _replace(machine, owner, **changes):
 
 def _is_dataclass(machine, owner):
     kind = owner if isinstance(owner, type) else type(owner)
-    return bool(_fields_of(machine, kind)) if type(owner) is not Unknown else Unknown("an unknown class")
+    return bool(fields_of(machine, kind)) if type(owner) is not Unknown else Unknown("an unknown class")
 
 
 DATACLASSES: dict[str, Any] = {

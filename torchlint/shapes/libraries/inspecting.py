@@ -12,6 +12,7 @@ from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import CompiledScope
+from torchlint.shapes.libraries.dataclass import MISSING, Field, fields_of
 
 
 class _Empty:
@@ -73,6 +74,17 @@ def _of_closure(closure: functions.Closure, skip: int) -> InspectedSignature:
     return InspectedSignature(found[skip:])
 
 
+def _of_fields(fields: dict[str, Field]) -> InspectedSignature:
+    """What the `__init__` that a dataclass gets takes."""
+    found = []
+    for name, field in fields.items():
+        kind = InspectedParameter.KEYWORD_ONLY if field.kw_only else InspectedParameter.POSITIONAL_OR_KEYWORD
+        default = Unknown("what a factory makes") if field.default_factory is not MISSING else field.default
+        if field.init is not False:
+            found.append(InspectedParameter(name, kind, _Empty if default is MISSING else default))
+    return InspectedSignature(sorted(found, key=lambda parameter: parameter.kind))
+
+
 def _signature(machine, function=None, *args, **kwargs):
     """The parameters of a function, a method or a class; a wrapper has those of what it wraps."""
     skip = 0
@@ -83,6 +95,8 @@ def _signature(machine, function=None, *args, **kwargs):
                 InspectedParameter("kwargs", InspectedParameter.VAR_KEYWORD),
             ]
         )
+    if isinstance(function, type) and not functions.closure_of(function.__init__) and fields_of(machine, function):
+        return _of_fields(fields_of(machine, function))
     if isinstance(function, type):
         function, skip = function.__init__, 1
     elif hasattr(function, "__func__"):

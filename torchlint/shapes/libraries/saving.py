@@ -24,6 +24,7 @@ def save(machine, value=None, where=_MISSING, *args, **kwargs) -> None:
     """`torch.save`"""
     if where is _MISSING and not kwargs:
         machine.insist(TypeError("save() missing 1 required positional argument: 'f'"))
+    machine.gone.discard(_key(where))
     if len(machine.saved) < KEPT:
         machine.saved[_key(where)] = where, _copy(value, DEPTH)
 

@@ -44,6 +44,8 @@ def exists(machine, path: Any = None) -> Any:
     if type(path) is not str:
         return Unknown("what is on the disk")
     is_own = path.endswith(_OF_TORCH) and any(path.startswith(f"{folder}/") for folder in machine.folders)
+    if path in machine.gone:
+        return Unknown("a file that was removed, or another one")
     return True if path in machine.saved else False if is_own else Unknown("what is on the disk")
 
 
@@ -67,6 +69,7 @@ def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
     old, new = path_text(old), path_text(new)
     if type(new) is str:
         machine.saved.pop(new, None)
+        machine.gone.discard(new)
         if type(old) is str and old in machine.saved:
             machine.saved[new] = new, machine.saved[old][1]
         if new not in machine.saved or not new.endswith(_OF_TORCH):  # a folder, perhaps
@@ -75,11 +78,15 @@ def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
 
 
 def remove(machine, path: Any = None, *args, **kwargs) -> None:
-    """A file is gone, or all in a folder; of a path that nobody knows, it may be any."""
+    """A file is gone, or all in a folder; of a path that nobody knows, it may be any. Whoever reads it all the same
+    knows that another one was removed, of those that are kept by an order that nobody knows here.
+    """
     path = path_text(path)
-    for saved in list(machine.saved):
-        if type(path) is not str or type(saved) is str and (saved == path or saved.startswith(f"{path}/")):
-            del machine.saved[saved]
+    machine.gone |= {
+        saved
+        for saved in machine.saved
+        if type(path) is not str or type(saved) is str and (saved == path or saved.startswith(f"{path}/"))
+    }
 
 
 _OF_TORCH = (".pt", ".pth", ".ckpt", ".bin", ".tar")  # files as `torch.save` writes them

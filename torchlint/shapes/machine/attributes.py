@@ -23,6 +23,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
 from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.libraries import builtins, guards, inspecting, text_methods, world
+from torchlint.shapes.libraries.dataclass import fields_of
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
 from torchlint.shapes.tensors import dense_stand_ins, wild
@@ -331,6 +332,8 @@ class Attributes:
             )
         if name == "__isabstractmethod__" and functions.closure_of(owner) is not None:
             return name in getattr(owner, "__func__", owner).__dict__
+        if name == "__dataclass_fields__" and (fields := fields_of(self, kind)):
+            return fields
         if name in _OF_ITSELF:
             return getattr(owner, name, Unknown(name))
         for base in kind.__mro__:

@@ -139,6 +139,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             int, tuple[Any, tuple[int, int]]
         ] = {}  # unknown numbers that were sizes, and what stands for them
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
+        self.gone: set[Any] = set()  # which of these were removed
         self.folders: set[str] = set()  # of its own, in which there is nothing else
         self.trusts = False  # whether the program says what `torch.load` may make besides weights
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
