@@ -12,6 +12,7 @@ import torch.utils.data
 
 from torchlint.shapes.core.standins import Samples, StandIn, maker
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.language.cut_short import is_open
 from torchlint.shapes.libraries.indexed_data import (
     Concatenated,
     Dataset,
@@ -82,14 +83,14 @@ class Loader(StandIn):
         self.num_workers = num_workers
         self.pin_memory = pin_memory
 
-    def batch(self, rest: bool = False) -> Any:
-        """One batch; the last one may have fewer samples."""
-        made = self._batch(rest)
+    def batch(self, rest: bool = False, told: int | None = None) -> Any:
+        """One batch; the last one may have fewer samples, and a sampler may have told how many."""
+        made = self._batch(rest, told)
         if self.pin_memory is True and machines[-1].cuda:
             _pin(made)
         return made
 
-    def _batch(self, rest: bool) -> Any:
+    def _batch(self, rest: bool, told: int | None) -> Any:
         machine = machines[-1]
         if type(self.dataset) is Unknown:
             return Unknown(f"a batch of {self.dataset.reason}")
@@ -103,7 +104,9 @@ class Loader(StandIn):
         size, samples = self.batch_size, samples_of(self.dataset)
         if size is None:
             return sample
-        if type(size) is int and type(samples) is int:
+        if told is not None:
+            size = told
+        elif type(size) is int and type(samples) is int:
             size = samples % size if rest else max(1, min(size, samples))
         if self.collate_fn is not None and self.collate_fn is not COLLATE:
             return (
@@ -114,7 +117,7 @@ class Loader(StandIn):
         if type(size) is int:
             _check_alike(machine, self._several(first, size))
         batch = collate(sample, size)
-        if machine.is_sure() and type(size) is int and not rest:
+        if machine.is_sure() and type(size) is int and not rest and told is None:
             _number(batch, [sample, *self._others()])
         return batch
 
@@ -158,6 +161,15 @@ class Loader(StandIn):
     def _batches(self) -> Iterator:
         """Two full batches, and more where a loop waits for them; then the last one, if it is known to be smaller."""
         changes, number = machines[-1].changes, 0
+        told = self._told()
+        while told and (number < min(ROUNDS, len(told)) or changes.waits() and number < len(told)):
+            yield self.batch(told=told[number])
+            number += 1
+        if told:
+            if told[-1] < min(told[:number]):
+                changes.last = True
+                yield self.batch(told=told[-1])
+            return
         smaller = self._leaves_some()
         full = len(self) - smaller if self._is_counted() else math.inf
         while number < min(ROUNDS, full) or changes.waits() and number < full < math.inf:
@@ -167,6 +179,21 @@ class Loader(StandIn):
         if smaller:
             changes.last = True
             yield self.batch(rest=True)
+
+    def _told(self) -> list[int]:
+        """How many samples each batch has that a sampler of the program's own makes; nothing if it does not tell, or
+        only by what nobody knows.
+        """
+        machine = machines[-1]
+        if type(self.batch_sampler) is not list and not machine.is_own(self.batch_sampler):
+            return []
+        machine.changes.early, before = False, (machine.decisions, machine.presumed)
+        batches = list(machine.iterate(self.batch_sampler))
+        if machine.changes.early or before != (machine.decisions, machine.presumed):
+            return []
+        if not all(type(batch) in (list, tuple) and not is_open(batch) for batch in batches):
+            return []
+        return list(map(len, batches))
 
     def _look_at_last(self) -> None:
         """The last sample may be smaller than the others: a window that reaches beyond the end."""

@@ -270,8 +270,8 @@ class TrainerBatches(Loader):
     def __init__(self, trainer: HuggingFaceTrainer, dataset: Any, **options: Any):
         super().__init__(dataset, collate_fn=trainer.collator(), **options)
 
-    def batch(self, rest: bool = False) -> Any:
-        made = super().batch(rest)
+    def batch(self, rest: bool = False, told: int | None = None) -> Any:
+        made = super().batch(rest, told)
         if machines[-1].is_sure() and isinstance(made, dict) and not rest:
             keep_numbers(made, [machines[-1].item(self.dataset, 0), *self._others()])
         return made

@@ -89,8 +89,10 @@ def _sample(machine, items, k):
         return [any_of(items[:_LOOKED_AT]), REST]
     if type(k) is int and type(items) in (list, tuple, range) and k > len(items) and machine.is_whole(items):
         machine.insist(ValueError("Sample larger than population or is negative"), items)
-    if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
+    if type(k) is not int or not 0 <= k < 100_000:
         return Unknown("a random sample")
+    if type(items) is Unknown:
+        return _some_of(machine, k)
     found = [item for item in machine.iterate(items) if item is not REST]
     machine.budget.length(k)
     if not found or isinstance(found[0], _PLAIN):
@@ -100,8 +102,16 @@ def _sample(machine, items, k):
     return [found[i % len(found)] for i in range(k)]
 
 
+def _some_of(machine, k: int) -> list:
+    """So many items of which nothing is known."""
+    machine.budget.length(k)
+    return [Unknown("a random choice")] * k
+
+
 def _choices(machine, items, weights=None, *, cum_weights=None, k=1):
     """So many, each of them any of the items."""
+    if type(items) is Unknown and type(k) is int and 0 <= k < 100_000:
+        return _some_of(machine, k)
     if not isinstance(items, (list, tuple, range, str)) or not items or REST in [*items[:_LOOKED_AT]]:
         return Unknown("random choices")
     if machine.wild and wild.is_number(k):
