@@ -129,16 +129,29 @@ def _like(machine, other, *fill, dtype=None, **options):
 
 def _arange(machine, *bounds, dtype=None, **options):
     if unknown_in(bounds) is not None or any(not isinstance(b, (int, float)) for b in bounds):
-        return Unknown("a range of unknown length")
+        return _open_range(machine, bounds, dtype)
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds[:3]
     kind = dtype_of(dtype) or (torch.int64 if all(isinstance(b, int) for b in bounds) else torch.float64)
     return fresh((max(0, math.ceil((stop - start) / step)),), kind)
 
 
+def _open_range(machine, bounds, dtype):
+    """A range of which nobody knows how many numbers it has: as many as it is told, if that is all it is told."""
+    kind, unknown = dtype_of(dtype) if dtype is not None else torch.int64, unknown_in(bounds)
+    if not kind or not machine.wild or wild.kind_of_all(bounds) is not int:
+        return Unknown("a range of unknown length")
+    if wild.known_of(unknown) is not None:
+        return machine.in_worlds(lambda given: _arange(machine, *given, dtype=dtype), [*bounds], unknown.reason)
+    if len(bounds) == 1:
+        return sized(machine, bounds, kind, make=Array)
+    return wild.tensor(unknown.reason, [None], dtypes=(kind,), make=Array)
+
+
 def _linspace(machine, start, stop, num=50, dtype=None, **options):
-    return (
-        fresh((num,), dtype_of(dtype) or torch.float64) if type(num) is int else Unknown("an array of unknown length")
-    )
+    kind, plain = dtype_of(dtype) or torch.float64, wild.kind_of_all([start, stop]) is not None
+    if options.keys() - {"endpoint"} or not plain or type(num) is not int and not wild.is_number(num):
+        return Unknown("an array of unknown length")
+    return fresh((num,), kind) if type(num) is int else sized(machine, (num,), kind, make=Array)
 
 
 def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0, one: str = ""):
