@@ -10,8 +10,9 @@ from typing import Any
 import torch
 import torch.utils.data
 
+from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.standins import Samples, StandIn, maker
-from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.core.values import Exhausted, Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.language.cut_short import is_open
 from torchlint.shapes.libraries.indexed_data import (
     Concatenated,
@@ -29,6 +30,7 @@ from torchlint.shapes.tensors.wild import SAMPLER, are_of_one_shape, known_of, u
 
 LOOKED_UP = 3  # samples of a batch
 NUMBERED = 12  # samples of which the integers are looked at
+SAMPLED = 8_000  # steps of a sampler of the program's own
 ROUNDS = 2  # batches a loader yields: the second one meets what the first one left
 
 
@@ -188,12 +190,24 @@ class Loader(StandIn):
         if type(self.batch_sampler) is not list and not machine.is_own(self.batch_sampler):
             return []
         machine.changes.early, before = False, (machine.decisions, machine.presumed)
-        batches = list(machine.iterate(self.batch_sampler))
+        batches = self._sampled()
         if machine.changes.early or before != (machine.decisions, machine.presumed):
             return []
         if not all(type(batch) in (list, tuple) and not is_open(batch) for batch in batches):
             return []
         return list(map(len, batches))
+
+    def _sampled(self) -> list:
+        """The batches of a sampler; none where it takes so long that the loop would pay for it."""
+        machine, outer = machines[-1], machines[-1].budget
+        machine.budget = Budget(min(SAMPLED, outer.steps - outer.used))
+        try:
+            return list(machine.iterate(self.batch_sampler))
+        except Exhausted:
+            return []
+        finally:
+            outer.used += machine.budget.used
+            machine.budget = outer
 
     def _look_at_last(self) -> None:
         """The last sample may be smaller than the others: a window that reaches beyond the end."""
