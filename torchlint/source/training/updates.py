@@ -91,6 +91,7 @@ class Update:
             CLEAR in (roles := {act.role for act in acts(other.module, other.node.body)}) and STEP not in roles
             for callee in called
             if isinstance(getattr(callee.function, "up", None), ast.ClassDef)
+            and callee.function.name not in ("__init__", "forward")  # no network clears, and many derive from it
             for other in put_over(callee.module, callee.function)
         )
 
