@@ -75,3 +75,33 @@ TRIED = "import torch\n\nx = torch.zeros(3, requires_grad=True)\n{}"
 def test_what_is_tried_to_print_its_error_is_a_remark(body, severity, tmp_path):
     found = lint(TRIED.format(body), Job.of(tmp_path / "lesson.py", ALL)).findings
     assert [f.severity for f in found if f.code == "TL202"] == [severity]
+
+
+BARE = """\
+import pytest, torch
+
+
+def test_bare():
+    class Bare(torch.nn.Module):
+        def __init__(self):
+            self.layer = torch.nn.Linear(2, 3)
+
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("uses", "severity"),
+    [
+        ("    with pytest.raises(AttributeError):\n        Bare()", "info"),
+        ("    with no_warnings(), pytest.raises(AttributeError) as error:\n        Bare()", "info"),
+        ("    pytest.raises(AttributeError, Bare)", "info"),
+        ("    case.assertRaises(AttributeError, lambda: Bare())", "info"),
+        ("    with pytest.raises(AttributeError):\n        Bare()\n    Bare().layer", "warning"),
+        ("    with pytest.warns(UserWarning):\n        Bare()", "warning"),
+        ("    with pytest.raises(AttributeError):\n        pass", "warning"),
+    ],
+)
+def test_what_a_test_awaits_is_a_remark(uses, severity, tmp_path):
+    found = lint(BARE.format(uses), Job.of(tmp_path / "test_bare.py", ALL)).findings
+    assert [f.severity for f in found if f.code == "TL601"] == [severity]

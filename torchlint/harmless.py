@@ -11,7 +11,7 @@ import msgspec
 from torchlint.finding import Finding
 from torchlint.project import View
 from torchlint.rule import Rule
-from torchlint.source.text.announced import Comments, caught
+from torchlint.source.text.announced import Comments, awaited, caught
 from torchlint.source.text.behind import imported
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.switched_off import SwitchedOff
@@ -35,6 +35,7 @@ class Harmless:
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._switched_off, self._pinned = Unreached(view, tree), SwitchedOff(view, text), Pinned(view)
         self._tried = caught(tree)
+        self._awaited = awaited(tree) if "aises" in text else set()
         self._proved: dict[int, set[str]] = {}
 
     def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:
@@ -81,11 +82,11 @@ class Harmless:
         return finding.severity == "warning" and is_unused(finding.span.line)
 
     def _is_expected(self, finding: Finding) -> bool:
-        """Does a comment beside it say that it fails, or is it tried, and its error printed?"""
+        """Does a comment beside it say that it fails, does a test await it, or is it tried, and its error printed?"""
         if finding.code in OF_FILES or finding.severity == "info":
             return False
         is_tried = finding.severity == "error" and finding.span.line in self._tried
-        return is_tried or self._comments.announce(finding.lines)
+        return is_tried or finding.span.line in self._awaited or self._comments.announce(finding.lines)
 
     @cached_property
     def _comments(self) -> Comments:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from torchlint.columns import lines_with_ends
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import DEFINITIONS, last_word
 
 _MOST = 10  # lines of a comment
 _MOST_TRIED = 2  # statements
@@ -22,6 +22,7 @@ ANNOUNCED = re.compile(
     r" not|won't|will not|cannot) work\b",
     re.I,
 )
+_AWAITS = ("raises", "assertRaises", "assertRaisesRegex")
 _BESIDE = re.compile(  # what is said of the line below or of its own, in few words
     r"(?<!#)#+\s*(fails?|crash(es)?|error|raises|wrong)\W*$"
     r"|\btensors? (at|on) different devices can ?(not|'t)\b",
@@ -57,7 +58,35 @@ def caught(tree: ast.Module) -> set[int]:
     """
     tried = [one for one in tree.body if isinstance(one, ast.Try) and len(one.body) <= _MOST_TRIED]
     shown = [one for one in tried if any(map(_takes_errors, one.handlers)) and all(map(_prints, one.handlers))]
-    return {line for one in shown for part in one.body for line in range(part.lineno, (part.end_lineno or 0) + 1)}
+    return _lines_of(part for one in shown for part in one.body)
+
+
+def awaited(tree: ast.Module) -> set[int]:
+    """The lines of which a test awaits an error: below `with pytest.raises(…):`, given to `assertRaises`, and of what
+    the file names there only.
+    """
+    nodes = list(ast.walk(tree))
+    lines = _lines_of(node for node in nodes if _awaits(node))
+    named: dict[str, set[int]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            named.setdefault(node.id, set()).add(node.lineno)
+    bodies = (
+        getattr(node, "body", ()) for node in nodes if not isinstance(node, (ast.ClassDef, ast.Lambda, ast.IfExp))
+    )
+    defined = [part for body in bodies for part in body if isinstance(part, DEFINITIONS) and not part.decorator_list]
+    others = ((part, named.get(part.name, set()) - _lines_of([part])) for part in defined)
+    return lines | _lines_of(part for part, uses in others if uses and uses <= lines)
+
+
+def _awaits(node: ast.AST) -> bool:
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return any(last_word(getattr(item.context_expr, "func", item)) in _AWAITS for item in node.items)
+    return isinstance(node, ast.Call) and last_word(node.func) in _AWAITS and len(node.args) > 1
+
+
+def _lines_of(nodes: Iterable[ast.stmt | ast.expr]) -> set[int]:
+    return {line for node in nodes for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 def _takes_errors(handler: ast.ExceptHandler) -> bool:
