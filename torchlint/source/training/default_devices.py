@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import PurePath
 
+from torchlint.project import imported_as
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import within
@@ -71,6 +72,8 @@ def is_seen_to_leave_the_cpu(module: Module) -> bool:
     """
     if _names_a_device(module.index.text):
         return True
+    if module.path.endswith(".py") and not imported_as(module.path).isidentifier():
+        return False  # no import can name it
     found = using(module)
     if len(found) > 1 or any(map(_runs_something, module.tree.body)):
         return any(is_certain and _names_a_device(one.index.text) for one, is_certain in found)
