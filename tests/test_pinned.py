@@ -19,6 +19,7 @@ for epoch in range(9):
         torch.nn.functional.mse_loss(model(x), y).backward()
         optimizer.step()
 """
+CHANNEL = "https://conda.anaconda.org/pytorch/linux-64"
 NUMBER = """\
 import torch
 
@@ -39,6 +40,9 @@ def severities(code: str, **settings) -> set[str]:
         ({"requirements.txt": "torch == 1.0.1.post2\n"}, "info"),
         ({"environment.yml": "dependencies:\n  - python=3.6\n  - pytorch=1.0=py3.6_cuda9\n"}, "info"),
         ({"setup.py": "setup(install_requires=[\n    'torch==1.0.0',\n])\n"}, "info"),
+        ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-1.0.1-py3.6_cuda8.tar.bz2\n"}, "info"),
+        ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-1.1.0-py3.6_cuda8.tar.bz2\n"}, "warning"),
+        ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-lightning-0.5.0-py_0.tar.bz2\n"}, "warning"),
         ({"requirements.txt": "torch==1.1.0\n"}, "warning"),
         ({"requirements.txt": "torch>=0.4\n"}, "warning"),
         ({"requirements.txt": "torchvision==0.2.0\n# torch==0.3\n"}, "warning"),

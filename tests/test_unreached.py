@@ -202,6 +202,8 @@ def test_what_only_sounds_so_is_not(tree, folder):
     ("place", "more", "severity"),
     [
         ("losses/bak/sharp.py", {}, "info"),
+        ("losses/archive/sharp.py", {}, "info"),
+        ("losses/archives/sharp.py", {}, "warning"),  # which it may read
         ("losses/bak/sharp.py", {"configs/a.yaml": "target: losses.bak.sharp.Trainer\n"}, "warning"),
         ("losses/bak/sharp.py", {"losses/plain.py": "from .bak import sharp\n"}, "warning"),
         ("losses/legacy/sharp.py", {}, "warning"),  # what a library keeps for those who use it

@@ -8,8 +8,10 @@ from functools import cached_property
 
 from torchlint.project import View
 
-_FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py")
-_TORCH = re.compile(r"""^[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*(\d+)\.(\d+)""", re.MULTILINE | re.IGNORECASE)
+_FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py", "spec-file.txt", "spec_file.txt")
+_TORCH = re.compile(  # by name, or the package that `conda list --explicit` gives
+    r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/pytorch-)(\d+)\.(\d+)""", re.MULTILINE | re.IGNORECASE
+)
 _PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
 _NUMBERS = (0, 4)  # the torch in which a loss became a number, and variables became tensors
 

@@ -14,7 +14,7 @@ from torchlint.source.text.reached import Reached, answer, is_found_by_name, rea
 from torchlint.source.text.sketch import has_comment
 
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
-_KEPT_ASIDE = re.compile(r"_*(?:bak|backups?|trash|unused|graveyard)(?:[_-]\w*)?", re.IGNORECASE)
+_KEPT_ASIDE = re.compile(r"_*(?:bak|backups?|archived?|trash|unused|graveyard)(?:[_-]\w*)?", re.IGNORECASE)
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
@@ -70,8 +70,8 @@ class Unreached:
 
     @cached_property
     def _is_outdated(self) -> bool:
-        """Is it a program in a folder of which the manual says that it is, or which is called a backup, where nobody
-        names it? A library has no other use for that either.
+        """Is it a program in a folder of which the manual says that it is, or which is called a backup or archive,
+        where nobody names it? A library has no other use for that either.
         """
         view = self._view
         root, own = str(view.project.root), imported_as(view.path)
