@@ -234,9 +234,13 @@ def is_of_one_batch(loop, into) -> bool:
 
 
 def is_last_of_an_epoch(loop, kept) -> bool:
-    """Is it what a function that trains for one epoch gives back of its last round, whose graph backward has freed?"""
-    backward = kept.backward
-    return loop.counts == "epochs" and backward.node not in loop.inside(ast.Call) and bool(loop.at(backward).loops)
+    """Is it what the last batch of an epoch leaves, whose graph backward has freed? A function may have trained with
+    it.
+    """
+    call = loop.at(kept.backward)
+    if loop.counts != "epochs" or call.node.args or call.node.keywords:
+        return False
+    return not set(call.loops) <= {loop.node, *loop.at(kept.place).loops}
 
 
 def found(place, kept, why: str, severity="warning"):
