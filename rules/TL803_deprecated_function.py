@@ -39,6 +39,7 @@ clip_grad_norm(net.parameters(), 1.0)
 backbone = models.resnet18(pretrained=args.pretrained)  # TL803
 p.data.add_(-lr, p.grad.data)  # TL803
 rows, columns = torch.meshgrid(h, w)  # TL803
+batch = default_collate(samples)
 ```
 ```python fixed
 from torch.nn import init
@@ -53,6 +54,7 @@ clip_grad_norm_(net.parameters(), 1.0)
 backbone = models.resnet18(weights="IMAGENET1K_V1" if args.pretrained else None)
 p.data.add_(p.grad.data, alpha=-lr)
 rows, columns = torch.meshgrid(h, w, indexing="ij")
+batch = default_collate(samples)
 ```
 ```python bad
 lower = torch.cholesky(a + b, upper=flag > 1, out=buffer)  # TL803

@@ -160,9 +160,11 @@ class _Search:
                     yield OutdatedUse(alias, full, rows)
                     continue
                 found = list(self._of_import(alias, full, rows))
-                yield from found
-                if not found and not index.names(alias.asname or alias.name) and self._is_own(alias, rows):
+                is_unused = not index.names(alias.asname or alias.name) and self._is_own(alias, rows)
+                if is_unused and not (self.raises and found):
                     unused.append((alias, full, rows))
+                else:
+                    yield from found
             if unused:
                 names = "`, `".join(full for _, full, _ in unused)
                 yield OutdatedUse(statement, names, unused[0][2], tuple(alias for alias, _, _ in unused))
