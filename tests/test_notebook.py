@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from torchlint.config import Settings
+from torchlint.config import Selection, Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.linter import Job, lint
 from torchlint.reading import SOURCE
@@ -366,8 +366,32 @@ def cell(text, kind="code", outputs=(), **metadata):
 @pytest.mark.parametrize(("first", "second", "found"), [(None, None, 1), (4, 5, 1), (4, None, 0)])
 def test_a_cell_that_nobody_ran_is_a_draft(first, second, found):
     cells = [cell("import torch") | {"execution_count": first}, cell("x = (1") | {"execution_count": second}]
-    said = lint(document(*cells), Job.of("n.ipynb", Settings(dry_run=False))).findings
+    said = lint(document(*cells, cell("print(x)")), Job.of("n.ipynb", Settings(dry_run=False))).findings
     assert [f.code for f in said] == ["TL001"] * found
+
+
+@pytest.mark.parametrize(
+    ("source", "count", "severity"),
+    [
+        ("x.sum()\n\nx.", 5, "info"),
+        ("y = x[]", 5, "info"),
+        ("with torch.no_grad():\n    ", 5, "info"),
+        ("x.shape.", None, "info"),
+        ("x.sum()\n\nx.", None, "error"),  # of a notebook that nobody ran
+        ("z = x[]", 5, "error"),  # the next cell prints it
+        ("z = torch.stack([\n    x[0]\n    x[1],\n])", 5, "error"),
+        ("x.z = x[]", 5, "error"),
+        ("def f(x)\n    return x", 5, "error"),
+        ("from torch import nn,\nnn.Linear(2, 3)", 5, "error"),
+    ],
+)
+def test_what_is_typed_into_a_cell_that_ran_and_that_no_other_needs_is_a_remark(source, count, severity):
+    sources = ("import torch", source, "print(z)\nfor y in z:\n    print(y)")
+    cells = [cell(text) | {"execution_count": count} for text in sources]
+    told = Settings(dry_run=False, selections=(Selection(None, (), ("TL001",)),))
+    assert [f.severity for f in lint(document(*cells), Job.of("n.ipynb", told)).findings] == [severity]
+    usual = lint(document(*cells), Job.of("n.ipynb", Settings(dry_run=False))).findings
+    assert [f.severity for f in usual] == [severity] * (severity == "error")
 
 
 @pytest.mark.parametrize(

@@ -378,7 +378,13 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
         and f.severity != "error"
         or not notebook.failing & {f.cell, *(note.cell for note in f.notes)}
     ]
-    findings += [_not_python(job.path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
+    told = "TL001" in _remarks(job.settings, job.rules)
+    for b in notebook.broken:
+        found = _not_python(job.path, b.line, b.column, b.message, b.cell)
+        if b.is_scratch:
+            found = msgspec.structs.replace(found, severity="info", help="only a remark, as no other cell needs it")
+        if told or not b.is_scratch:
+            findings.append(found)
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))
     notices = outcome.notices + ((_NOT_LINTED.format(notebook.newer),) if notebook.newer else ())
     return msgspec.structs.replace(

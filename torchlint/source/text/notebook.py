@@ -23,6 +23,9 @@ LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), (
 
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
 _SET = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.M)
+_SETS = re.compile(r"^[ \t]*([^\W\d][\w.\[\], \t'\"]*)[-+*/@]?=(?!=)", re.M)
+_MAKES = re.compile(r"^[ \t]*(?:@|(?:async[ \t]+def|def|class|import|from|global)\b)", re.M)
+_HALF_TYPED = re.compile(r"\s*[^\W\d][\w.]*\.\s*")  # `model.`
 _GAP = re.compile(  # left for whoever does the exercise
     r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
     r"|=[ \t]*(?:#|$)|\.{4}|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
@@ -40,6 +43,7 @@ class Broken(Struct, frozen=True):
     line: int
     column: int
     message: str
+    is_scratch: bool = False  # was it typed into a cell that had run, or is it half a name, and does no cell need it?
 
 
 class CodeCell(Struct, frozen=True):
@@ -114,8 +118,26 @@ class Notebook:
         notebook._document = document
         notebook.failing = _failing(document.cells)
         drafts = _drafts(document.cells)
-        notebook.broken = [b for b in notebook.broken if b.cell not in notebook.failing and b.cell not in drafts]
+        notebook.broken = [
+            replace(b, is_scratch=notebook._is_scratch(b, document.cells[b.cell - 1].ran))
+            for b in notebook.broken
+            if b.cell not in notebook.failing and b.cell not in drafts
+        ]
         return notebook
+
+    def _is_scratch(self, broken: Broken, has_run: bool) -> bool:
+        source = self.sources[broken.cell - 1] or ""
+        if _HALF_TYPED.fullmatch(source):
+            return True
+        if not has_run or _MAKES.search(source):
+            return False
+        lines = _NEWLINE.split(source)
+        first = next((at for at in range(broken.line - 1, 0, -1) if re.match(r"\w", lines[at])), 0)
+        last = next((at for at in range(first + 1, len(lines)) if re.match(r"\w", lines[at])), len(lines))
+        statement = "\n".join(lines[first : max(last, broken.line)])
+        words = {word for targets in _SETS.findall(statement) for word in re.findall(r"\w+", targets)}
+        others = [text for number, text in enumerate(self.sources, 1) if text and number != broken.cell]
+        return not any(_reads_first(text, word) for word in words for text in others)
 
     def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
         """One cell's share of the module; a broken one only makes the names unknown that it would define."""
@@ -249,6 +271,12 @@ def _forgotten(number: int, source: str, first: int) -> tuple[str, CodeCell | No
     if not names:
         return "", None
     return f"del {', '.join(names)}\n", CodeCell(number, source, first, 1, frozenset({1}))
+
+
+def _reads_first(source: str, word: str) -> bool:
+    """Does a cell use a name that it has not set before?"""
+    found = re.search(rf"(\bfor[ \t]+)?\b{word}\b([ \t]*=(?!=))?", source)
+    return found is not None and not (found[1] or found[2])
 
 
 def _failing(cells: list[Cell]) -> set[int]:
