@@ -238,7 +238,7 @@ def is_last_of_an_epoch(loop, kept) -> bool:
     it.
     """
     call = loop.at(kept.backward)
-    if loop.counts != "epochs" or call.node.args or call.node.keywords:
+    if loop.counts != "epochs" or {"retain_graph", "create_graph"} & {k.arg for k in call.node.keywords}:
         return False
     return not set(call.loops) <= {loop.node, *loop.at(kept.place).loops}
 

@@ -229,6 +229,24 @@ def test_what_a_manual_calls_outdated_is_left_over(tree, manual, severity):
     assert {found for _, found in said()} == {severity}
 
 
+@pytest.mark.parametrize(
+    ("said_of_it", "more", "severity"),
+    [
+        ("Sharpens (DEPRECATED)", {}, "info"),
+        ("Deprecated: use another one.", {}, "info"),
+        ("This function is deprecated.", {}, "info"),
+        ("Sharpens.", {}, "warning"),
+        ("Sharpens.\n\n    size_average: deprecated", {}, "warning"),
+        ("Sharpens (DEPRECATED)", {"show.py": "from loss import sharp_loss\nsharp_loss(1, 2)\n"}, "warning"),
+        ("Sharpens (DEPRECATED)", {"README.md": "Call sharp_loss.\n"}, "warning"),
+    ],
+)
+def test_what_is_deprecated_and_called_by_nobody_is_a_remark_in_a_library_too(tree, said_of_it, more, severity):
+    text = LOSS.replace("sharp_loss(x, y):\n", f'sharp_loss(x, y):\n    """{said_of_it}"""\n').partition("class")[0]
+    tree({"loss.py": text, "setup.py": "setup(name='losses')\n", ".git/HEAD": "", **more})
+    assert {found for _, found in said()} == {severity}
+
+
 def test_what_is_imported_from_there_is_used(tree):
     tree(
         {

@@ -35,7 +35,7 @@ class Harmless:
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._switched_off, self._pinned = Unreached(view, tree), SwitchedOff(view, text), Pinned(view)
         self._tried = caught(tree)
-        self._awaited = awaited(tree) if "aises" in text else set()
+        self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
 
     def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:

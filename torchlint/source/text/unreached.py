@@ -18,6 +18,9 @@ _KEPT_ASIDE = re.compile(r"_*(?:bak|backups?|archived?|trash|unused|graveyard)(?
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
+_DEPRECATED = re.compile(  # at the head of a docstring
+    r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
+)
 
 
 class _Definition(NamedTuple):
@@ -28,6 +31,7 @@ class _Definition(NamedTuple):
     last: int
     is_taken: bool  # by a decorator
     owner: str = ""  # of a method
+    is_deprecated: bool = False  # by what it says of itself
 
 
 class _Outline(NamedTuple):
@@ -46,7 +50,9 @@ def _outline(tree: ast.Module) -> _Outline:
 
 
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: str = "") -> _Definition:
-    return _Definition(node.name, node.lineno, node.end_lineno or node.lineno, bool(node.decorator_list), owner)
+    last, said = node.end_lineno or node.lineno, ast.get_docstring(node, clean=False) or ""
+    is_deprecated = _DEPRECATED.search(said.lstrip().partition("\n")[0]) is not None
+    return _Definition(node.name, node.lineno, last, bool(node.decorator_list), owner, is_deprecated)
 
 
 def _is_plain(base: ast.expr) -> bool:
@@ -89,12 +95,14 @@ class Unreached:
         """Is a line among them?"""
         if self.is_whole_file():
             return True
+        top, methods = _around(line, self._known.top), _around(line, self._known.methods)
+        if any(part.is_deprecated and not part.is_taken and self._says_nobody(part) for part in (*top, *methods)):
+            return True
         known, path = self._reached, self._view.path
         if known is None:
             return False
         if path not in known.files or not (known.is_imported(path) or known.is_script(path)):
             return False  # it is to be read, or to be imported by hand
-        top, methods = _around(line, self._known.top), _around(line, self._known.methods)
         if any(not known.has(path, part.name) for part in top):
             return True
         if not known.is_imported(path) or any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
