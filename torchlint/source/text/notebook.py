@@ -132,9 +132,10 @@ class Notebook:
         if not has_run or _MAKES.search(source):
             return False
         lines = _NEWLINE.split(source)
-        first = next((at for at in range(broken.line - 1, 0, -1) if re.match(r"\w", lines[at])), 0)
+        at_most = min(broken.line, len(lines))  # the end of a text has a line of its own
+        first = next((at for at in range(at_most - 1, 0, -1) if re.match(r"\w", lines[at])), 0)
         last = next((at for at in range(first + 1, len(lines)) if re.match(r"\w", lines[at])), len(lines))
-        statement = "\n".join(lines[first : max(last, broken.line)])
+        statement = "\n".join(lines[first : max(last, at_most)])
         words = {word for targets in _SETS.findall(statement) for word in re.findall(r"\w+", targets)}
         others = [text for number, text in enumerate(self.sources, 1) if text and number != broken.cell]
         return not any(_reads_first(text, word) for word in words for text in others)
