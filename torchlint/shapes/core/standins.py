@@ -4,6 +4,7 @@ of a library's.
 
 from __future__ import annotations
 
+import abc
 import collections.abc
 from typing import Any
 
@@ -91,6 +92,13 @@ class _NamedTuple:
 
 
 NAMED_TUPLE = _NamedTuple
+
+
+class Interface(metaclass=abc.ABCMeta):
+    """What `typing.Protocol` is here: whatever has its methods is of its kind, and others register with it."""
+
+    _is_protocol = True
+
 
 # What `super()` may be asked for although it has two underscores.
 SUPER_DUNDERS = frozenset(

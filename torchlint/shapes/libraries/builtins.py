@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from torchlint.shapes.core.standins import ImportedFile, Library
+from torchlint.shapes.core.standins import ImportedFile, Interface, Library
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import MORE, REST
@@ -70,7 +70,9 @@ def _isinstance(machine, value, kinds):
         return kinds is Array and isinstance(value, Array)
     if isinstance(value, torch.nn.Parameter) and kinds is torch.Tensor:
         return True
-    return isinstance(value, kinds)
+    if isinstance(value, kinds):
+        return True
+    return Unknown("whether it has the methods of a protocol") if Interface in kinds.__bases__ else False
 
 
 def _exec(machine, code, *spaces):
@@ -84,7 +86,10 @@ def _issubclass(machine, value, kinds):
         return Unknown("an unknown class")
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     known = tuple(k for k in kinds if isinstance(k, type))
-    return issubclass(value, known)
+    if issubclass(value, known):
+        return True
+    is_open = any(Interface in kind.__bases__ for kind in known)
+    return Unknown("whether it has the methods of a protocol") if is_open else False
 
 
 def _getattr(machine, owner, name, *default):

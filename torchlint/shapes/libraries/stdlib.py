@@ -20,7 +20,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import Budget, len_of
 from torchlint.shapes.core.held_parts import modules_of
-from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
+from torchlint.shapes.core.standins import NAMED_TUPLE, Interface, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import onlookers
@@ -409,7 +409,7 @@ FOUND: dict[str, Any] = {
     **{
         f"typing.{n}": object
         for n in (
-            "Any Union Optional Callable Generic Protocol TypeVar Literal Final ClassVar Annotated Type NewType "
+            "Any Union Optional Callable Generic TypeVar Literal Final ClassVar Annotated Type NewType "
             "Hashable Sized SupportsFloat SupportsInt Self TypeAlias ParamSpec Concatenate"
         ).split()
     },
@@ -445,6 +445,7 @@ FOUND: dict[str, Any] = {
         if hasattr(types, n)
     },
     "typing.NamedTuple": NAMED_TUPLE,
+    "typing.Protocol": Interface,
     "typing.TYPE_CHECKING": False,
     "collections.OrderedDict": collections.OrderedDict,
     "collections.defaultdict": collections.defaultdict,

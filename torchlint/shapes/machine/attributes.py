@@ -6,9 +6,10 @@ import ast
 import collections
 import copy
 import enum
-import functools
 import re
 import types
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -59,7 +60,7 @@ METHODS: dict[type, frozenset[str]] = {
     ),
     re.Match: frozenset("group groups groupdict start end span string".split()),
     property: frozenset("setter getter deleter".split()),
-    functools.partial: frozenset("func args keywords".split()),
+    partial: frozenset("func args keywords".split()),
 }
 # Methods of dicts that only programs for Python 2 use, as what they are now.
 _WAS_OF_DICTS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values", "has_key": "__contains__"}
@@ -312,8 +313,9 @@ class Attributes:
             if name not in standins.SUPER_DUNDERS:
                 return Unknown(f"{name} of a base class")
             found = getattr(owner, SUBCLASSED if name == "__init_subclass__" and hasattr(owner, SUBCLASSED) else name)
-            if name == "__setattr__" and isinstance(found, types.MethodWrapperType):
-                return found  # a base that we do not know may do more, and sets it in the end
+            if name == "__setattr__" and not isinstance(owner.__self__, type) and functions.closure_of(found) is None:
+                # a base that we do not know may do more, and sets it in the end
+                return Special(name, lambda machine, *given: _set_in_base(machine, owner.__self__, found, *given))
             native = isinstance(found, types.MethodWrapperType) and found.__objclass__ is object
             of_object = native and self.is_open(owner.__self_class__)
             return Unknown(f"{name} may come from a class we do not know") if of_object else found
@@ -344,7 +346,10 @@ class Attributes:
                     return getattr(owner, name)
                 break
         if isinstance(owner, type) and issubclass(owner, nn.Module) and name in ("__init__", "__setattr__", "__call__"):
-            return getattr(owner, name)
+            found = getattr(owner, name)
+            if found is not nn.Module.__setattr__:
+                return found
+            return Special(name, lambda machine, held, *rest: _set_in_base(machine, held, partial(found, held), *rest))
         if name == "__setattr__" and owner in (object, *guards.PYTHON_TYPES):
             return Special(name, _set_past_its_class)
         if isinstance(owner, type) and name == "__init__" and owner.__init__ is not object.__init__:
@@ -399,10 +404,7 @@ class Attributes:
             if name in TABLES:
                 put_table(owner, name, value)
                 return
-            self.incomplete |= guards.may_be_layer(self, value)
-            if type(value) is Unknown:
-                for place in TABLES:
-                    owner.__dict__.get(place, {}).pop(name, None)
+            self.make_room(owner, name, value)
             if type(value) in NUMBERS and _sets_plainly(owner, name):
                 self.budget.spend(TORCH_STEPS)
                 owner.__dict__[name] = value
@@ -424,6 +426,13 @@ class Attributes:
                 pass
         elif isinstance(owner, (type, standins.Library)) or type(owner).__module__.startswith("torch"):
             self.patched.add(name)  # it is there for all files that will be looked at
+
+    def make_room(self, owner: nn.Module, name: str, value: Any) -> None:
+        """What nobody knows takes the place of a part of a module, and may be one."""
+        self.incomplete |= guards.may_be_layer(self, value)
+        if type(value) is Unknown:
+            for place in TABLES:
+                owner.__dict__.get(place, {}).pop(name, None)
 
     def set_somewhere(self, owner: Any, value: Any) -> None:
         """`setattr(owner, name, value)` where nobody knows the name: it may be one that is there."""
@@ -462,6 +471,18 @@ def _begin(machine, kind: type, held: Any, args: tuple, kwargs: dict[str, Any]) 
     if machine.is_own(held) and not isinstance(held, type):
         guards.leave_unfinished(machine, held)
     return Unknown(f"{kind.__name__}.__init__ is not looked at")
+
+
+def _set_in_base(machine, held: Any, setting: Callable, name: Any, value: Any) -> None:
+    """`super().__setattr__(name, value)` where that is Python's or torch's: what nobody knows is an attribute, too."""
+    if type(name) is not str:
+        machine.set_somewhere(held, value)
+    elif name.startswith("__") or not machine.is_own(held) or unknown_in((value,)) is None:
+        machine.foreign(setting, (name, value), {})
+    else:
+        if isinstance(held, nn.Module):
+            machine.make_room(held, name, value)
+        setting(name, value)
 
 
 def _set_past_its_class(machine, held: Any, name: Any, value: Any) -> Any:

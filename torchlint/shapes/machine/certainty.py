@@ -18,7 +18,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.held_parts import weights_of
-from torchlint.shapes.core.standins import Library
+from torchlint.shapes.core.standins import Interface, Library
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.cut_short import CONTAINERS, is_open
@@ -277,15 +277,17 @@ class Certainty(PlainRefusals):
         return self.blame(error, says, about=("it is made here", made) if made is not None else None, sure=not is_set)
 
     def _is_known(self, kind: type) -> bool:
-        """Whether all classes that a class is made of are the program's, or torch's layers."""
+        """Whether all classes that a class is made of are the program's, or torch's layers, and have no say in what
+        attributes are.
+        """
         return not any(
             functions.closure_of(vars(base).get(name)) is not None
             for base in kind.__mro__
-            for name in ("__getattr__", "__getattribute__")
+            for name in ("__getattr__", "__getattribute__", "__setattr__")
         ) and all(
             base in self.codes
             and base not in self.open_classes
-            or base is object
+            or base in (object, Interface)
             or base.__module__.startswith("torch.nn.modules.")
             for base in kind.__mro__
         )

@@ -45,6 +45,7 @@ BASES = (
     torch.distributions.Transform,
     standins.StandIn,
     abc.ABC,  # whose classes may take others for subclasses of theirs
+    standins.Interface,
 )
 
 
