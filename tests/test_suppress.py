@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from torchlint import linter
 from torchlint.config import Settings
 from torchlint.edits import apply
 from torchlint.finding import Finding, Span
@@ -223,3 +224,20 @@ def test_a_line_that_another_file_calls_is_silenced_where_it_stands(tmp_path):
     (tmp_path / "steps.py").write_text(STEPS.format(""))
     assert said(tmp_path, per_file_ignores={"**/steps.py": ("TL501",)})[0] == []
     assert said(tmp_path, per_file_ignores={"**/main.py": ("TL502",)})[0] == [("steps.py", 2, "TL501")]
+
+
+def test_a_file_to_which_many_findings_lead_is_read_for_its_comments_once(tmp_path, monkeypatch):
+    names = [f"learn{n}" for n in range(5)]
+    (tmp_path / "steps.py").write_text("".join(STEPS.format("").replace("learn", name) for name in names))
+    head, loop = MAIN.partition("for x")[0], "".join(MAIN.partition("for x")[1:])
+    head = head.replace("import learn", "import " + ", ".join(names))
+    (tmp_path / "main.py").write_text(head + "".join(loop.replace("learn", name) for name in names))
+    read, make = [], Suppressions
+
+    def counted(text):
+        read.append(text)
+        return make(text)
+
+    monkeypatch.setattr(linter, "Suppressions", counted)
+    assert len(said(tmp_path)[0]) > 1
+    assert read.count((tmp_path / "steps.py").read_text()) == 1

@@ -163,11 +163,14 @@ def _lint_module(text: str, job: Job) -> Outcome:
     if settings.noqa and (findings or may_name_rules(text)):
         if may_name_rules(text) and view.is_imported():  # what others call here is said where they are linted
             active = {c: n for c, n in active.items() if not any(t.kind in _ROUNDS for t in rules[c].triggers)}
-        elsewhere = [f for f in findings if f.path != path]
-        kept, suppressed, unused = Suppressions(text).filter([f for f in findings if f.path == path], active, path)
-        findings = kept + [f for f in elsewhere if not _is_silenced_there(f, view, settings)]
-        suppressed += len(elsewhere) - len(findings) + len(kept)
-        findings += unused if part is None else []
+        said: dict[str, list[Finding]] = {path: []}
+        for finding in findings:
+            said.setdefault(finding.path, []).append(finding)
+        kept, _, unused = Suppressions(text).filter(said.pop(path), active, path)
+        for other, found in said.items():
+            kept += _not_silenced_there(found, view, settings, other)
+        suppressed = len(findings) - len(kept)
+        findings = kept + (unused if part is None else [])
     return Outcome(
         tuple(sorted(findings, key=lambda f: f.order)),
         suppressed,
@@ -184,12 +187,11 @@ def _lint_module(text: str, job: Job) -> Outcome:
     )
 
 
-def _is_silenced_there(finding: Finding, view: View, settings: Settings) -> bool:
-    """Does the file that a finding is about, another one than is linted, say that nobody wants to hear it?"""
-    ignored = settings.ignored_in(finding.path)
-    if any(matches(selector, finding.code, finding.name) for selector in ignored):
-        return True
-    return not Suppressions(view.read(finding.path) or "").filter([finding], {})[0]
+def _not_silenced_there(found: list[Finding], view: View, settings: Settings, path: str) -> list[Finding]:
+    """What is said of the lines of another file than is linted, but for what nobody wants to hear there."""
+    ignored = settings.ignored_in(path)
+    wanted = [f for f in found if not any(matches(selector, f.code, f.name) for selector in ignored)]
+    return Suppressions(view.read(path) or "").filter(wanted, {})[0]
 
 
 def _part(tree, changed: tuple[int, int] | None):

@@ -23,10 +23,10 @@ _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 _FOUND_BY_NAME = re.compile(
     r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
 )  # by Python, torch, pytest, or what serves models
-_SET_ASIDE = re.compile(  # a folder of what is kept, and no longer used
-    r"_*(?:bak|backups?|old|legacy|archived?|deprecated|trash|unused|obsolete|outdated|graveyard)(?:[_-]\w*)?",
-    re.IGNORECASE,
-)
+_FOLDER = r"_*(?:{})(?:[_-]\w*)?"
+_KEPT = "bak|backups?|archived?|trash|unused|graveyard"  # in a library, too, which has old interfaces that people use
+KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
+_SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated"), re.IGNORECASE)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _WORD = re.compile(rb"\w+")
 _NEIGHBOURS = 3  # files beside one that is left over, to which something leads

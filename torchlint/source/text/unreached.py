@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from torchlint.project import View, imported_as
 from torchlint.source.text.index import DEFINITIONS, last_word
-from torchlint.source.text.reached import Reached, answer, is_found_by_name, reached
+from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
 from torchlint.source.text.sketch import has_comment
 
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
-_KEPT_ASIDE = re.compile(r"_*(?:bak|backups?|archived?|trash|unused|graveyard)(?:[_-]\w*)?", re.IGNORECASE)
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
@@ -82,7 +81,7 @@ class Unreached:
         view = self._view
         root, own = str(view.project.root), imported_as(view.path)
         folders = os.path.relpath(view.path, root).split(os.sep)[:-1]
-        if any(map(_KEPT_ASIDE.fullmatch, folders)):
+        if any(map(KEPT_ASIDE.fullmatch, folders)):
             return own.isidentifier() and all(path == view.path for path in view.naming(own))
         said = _SAID_TO_BE.findall(view.document(os.path.join(root, "README.md")) or "") if folders else ()
         return not set(said).isdisjoint(folders) and not view.is_imported()
