@@ -46,7 +46,14 @@ def severities(code: str, **settings) -> set[str]:
         ({"requirements.txt": "torch==1.1.0\n"}, "warning"),
         ({"requirements.txt": "torch>=0.4\n"}, "warning"),
         ({"requirements.txt": "torchvision==0.2.0\n# torch==0.3\n"}, "warning"),
-        ({"README.md": "torch==0.3.0\n"}, "warning"),
+        ({"README.md": "Written with Python 3.6 and PyTorch 0.3.1 (and torchvision 0.5).\n"}, "info"),
+        ({"README.md": "* torch==1.0.0\n"}, "info"),
+        ({"README.md": "* **PyTorch version: 1.0**\n"}, "info"),
+        ({"README.md": "It was written with PyTorch 0.3 and runs with PyTorch 1.4 now.\n"}, "warning"),
+        ({"README.md": "PyTorch 1.0+\n"}, "warning"),
+        ({"README.md": "pytorch >= 0.4\n"}, "warning"),
+        ({"README.md": "PyTorch 1.0 or later\n"}, "warning"),
+        ({"README.md": "PyTorch 1.0\n", "requirements.txt": "torch==1.7\n"}, "warning"),
     ],
 )
 def test_an_order_that_was_right_in_the_torch_of_the_project_is_a_remark(tree, beside, severity):

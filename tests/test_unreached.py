@@ -166,13 +166,70 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
         {"cog.yaml": 'predict: "old.py:Trainer"\n'},
         {"net.py": "LOSSES = ['old']\n"},
         {"choose.py": "import importlib\nlosses = importlib.import_module(name)\n"},
-        {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"},
     ],
-    ids="few script calls decorator walked listed test manual settings text by-name library".split(),
+    ids="few script calls decorator walked listed test manual settings text by-name".split(),
 )
 def test_a_file_that_may_be_used_is_not(tree, more):
     tree(UNUSED | more)
     assert {severity for _, severity in said()} == {"warning"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"nets.py": "def run_path(name):\n    return name\n\n\nrun_path('x')\n"},
+        {"nets.py": "import glob\n\n__all__ = [\n    'one',\n]\nprint(glob.glob('*'))\n"},
+        {"nets.py": "import glob\nimport net\n\nprint(net.__all__, glob.glob('*'))\n"},
+        {"setup.py": "import runpy\n\nprint(runpy.run_path('about.py')['__version__'])\n"},
+        {"nets.py": "import pkgutil\n\nprint([one.name for one in pkgutil.iter_modules()])\n"},  # all that is installed
+    ],
+    ids="own-function written-list list-of-another told installed".split(),
+)
+def test_what_only_sounds_like_imports_by_any_name_leads_nowhere(tree, more):
+    tree(UNUSED | more)
+    assert {severity for _, severity in said()} == {"info"}
+
+
+LIBRARY = {
+    "setup.py": "from setuptools import setup, find_packages\nsetup(name='sharp', packages=find_packages())\n",
+    "sharp/__init__.py": "",
+    "sharp/loss.py": LOSS,
+    "sharp/use.py": "import torch\nfrom . import loss\n\n\nclass Use(loss.Trainer):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "severity"),
+    [
+        ({}, "warning"),  # anybody may call what a library has
+        ({"scripts/train.py": PROGRAM["main.py"], "scripts/loss.py": LOSS, "sharp/loss.py": "import torch\n"}, "info"),
+        ({"pyproject.toml": "[project]\nname = 'sharp'\n", "setup.py": "import torch\n"}, "warning"),
+    ],
+    ids="package scripts project".split(),
+)
+def test_a_library_is_what_it_installs(tree, more, severity):
+    tree(LIBRARY | {".git/HEAD": ""} | more)
+    assert said()[0][1] == severity
+
+
+@pytest.mark.parametrize(
+    ("method", "severity"),
+    [
+        ("plain_step(self, x, y)", "info"),
+        ("plain_step(cls, x, y)", "info"),
+        ("plain_step(x, y)", "info"),
+        ("plain_step(self, name, x, y)", "warning"),
+    ],
+)
+def test_methods_are_taken_by_who_has_them(tree, method, severity):
+    """Of another class's `getattr(self, name)` they know nothing."""
+    by = {"cls": "    @classmethod\n", "x, ": "    @staticmethod\n"}.get(method[11:14], "")
+    loss = LOSS.replace("    def plain_step(self, x, y)", f"{by}    def {method}")
+    taking = "class Other:\n    def step(self, name):\n        return getattr(self, name)()\n\n\nOther().step('x')\n"
+    if "name" in method:
+        loss = loss.replace("        return", "        x = getattr(self, name)\n        return")
+    tree(PROGRAM | {"loss.py": loss, "other.py": taking})
+    assert said()[1][1] == severity
 
 
 def test_a_registry_has_what_somebody_imports(tree):

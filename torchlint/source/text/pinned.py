@@ -12,6 +12,12 @@ _FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py",
 _TORCH = re.compile(  # by name, or the package that `conda list --explicit` gives
     r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/pytorch-)(\d+)\.(\d+)""", re.MULTILINE | re.IGNORECASE
 )
+_MANUALS = ("README.md", "readme.md", "README.rst", "README.txt", "README")
+_TORCH_SAID = re.compile(  # in a manual; with what shows that more than that one is meant
+    r"torch(?P<at>[^\w\n]{0,6}(?:version[^\w\n]{0,3})?)v?(\d+)\.(\d+)[\d.]*"
+    r"(?P<more>\+|\W{1,4}(?:(?:or|and)\W{1,4})?(?:later|newer|higher|above|up|over|greater|more)\b)?",
+    re.IGNORECASE,
+)
 _PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
 _NUMBERS = (0, 4)  # the torch in which a loss became a number, and variables became tensors
 
@@ -22,18 +28,26 @@ class Pinned:
     def __init__(self, view: View):
         self._view = view
 
-    @cached_property
-    def _texts(self) -> list[str]:
+    def _named(self, names: tuple[str, ...]) -> list[str]:
+        """What stands in files of these names, the nearest first."""
         folders, root = [os.path.dirname(self._view.path)], str(self._view.project.root)
         while len(folders[-1]) > len(root):
             folders.append(os.path.dirname(folders[-1]))
-        return [self._view.document(os.path.join(folder, name)) or "" for folder in folders for name in _FILES]
+        return [self._view.document(os.path.join(folder, name)) or "" for folder in folders for name in names]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return self._named(_FILES)
 
     @cached_property
     def _torch(self) -> tuple[int, int] | None:
-        """The nearest one that is named."""
-        found = (_TORCH.search(text) for text in self._texts)
-        return next(((int(one[1]), int(one[2])) for one in found if one), None)
+        """The nearest one that is named; else the newest of which manuals speak, unless they mean later ones, too."""
+        if found := next(filter(None, map(_TORCH.search, self._texts)), None):
+            return int(found[1]), int(found[2])
+        said = [one for text in self._named(_MANUALS) for one in _TORCH_SAID.finditer(text)]
+        if any(one["more"] or ">" in one["at"] for one in said):
+            return None
+        return max(((int(one[2]), int(one[3])) for one in said), default=None)
 
     @cached_property
     def is_for_python_2(self) -> bool:

@@ -18,8 +18,9 @@ from torchlint.source.text.behind import imported
 from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
 
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
-_PACKAGED = re.compile(rb"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
+_PACKAGED = re.compile(r"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
 _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
+_NAME = re.compile(r"\w+")
 _FOUND_BY_NAME = re.compile(
     r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
 )  # by Python, torch, pytest, or what serves models
@@ -44,8 +45,8 @@ def answer(project: Project, path: str) -> str:
 
 
 def reached(project: Project) -> Reached | None:
-    """What is reached in a project. None of a library, whose parts anybody may call, where modules are imported by any
-    name, and where there is too much of it.
+    """What is reached in a project. None where modules are imported by any name, and where there is too much of
+    it.
     """
     known = project.closures
     if "reached" not in known:
@@ -54,9 +55,6 @@ def reached(project: Project) -> Reached | None:
 
 
 def _reached(project: Project) -> Reached | None:
-    packaging = (project.document(os.path.join(project.root, name)) for name in _PACKAGING)
-    if any(_PACKAGED.search((text or "").encode()) for text in packaging):
-        return None
     files = project.files()
     if len(files) > _MOST_FILES or project.documents() is None:
         return None
@@ -65,8 +63,7 @@ def _reached(project: Project) -> Reached | None:
     importing = (path for path in files if imports_by_text(project.bytes(path) or b""))
     if any(sketch(project, path).modules is None for path in importing):
         return None
-    sketches = {path: sketch(project, path) for path in files}
-    found = Reached(project, sketches)
+    found = Reached(project, {path: sketch(project, path) for path in files})
     return found if found.steps <= _MOST_STEPS else None
 
 
@@ -86,14 +83,16 @@ class Reached:
         self._set_aside = self._folders_set_aside(project)
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
+        self._packaged = _packaged(project, sketches)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
         self._open = set(filter(self._is_taken_of, sketches)).union(
             *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
         )
         self._lead_to(path for path in sketches if self._is_begun_with(path))
+        self._takes_of_self = self._from(path for path, one in sketches.items() if "self" in one.homes)
         by_hand = set(filter(self._is_imported_by_hand, sketches))
         self._lead_to(self.files | by_hand)
-        self._open |= by_hand
+        self._open |= by_hand | self._packaged
         self._names = self._named()
 
     def answer(self, path: str) -> str:
@@ -110,9 +109,13 @@ class Reached:
         """Does any file import it, reached or not?"""
         return bool(self._importers.get(path))
 
+    def is_packaged(self, path: str) -> bool:
+        """Is a file installed with a package, of which anybody may take what there is?"""
+        return path in self._packaged
+
     def takes_methods(self, path: str) -> bool:
         """May a program take methods of what a file defines by names that it puts together?"""
-        return path in self._open or "self" in self._homes
+        return path in self._open or path in self._takes_of_self
 
     def is_script(self, path: str) -> bool:
         """Does a file, run by hand, call something that it defines in its main block? Others may be excerpts."""
@@ -132,7 +135,8 @@ class Reached:
         return like_it >= _NEIGHBOURS
 
     def _is_set_aside(self, path: str) -> bool:
-        return not self._set_aside.isdisjoint(os.path.relpath(path, self._root).split(os.sep)[:-1])
+        folders = os.path.relpath(path, self._root).split(os.sep)[:-1]
+        return path not in self._packaged and not self._set_aside.isdisjoint(folders)
 
     def _folders_set_aside(self, project: Project) -> set[str]:
         """The names of folders that say so, unless a text names a place in one of them."""
@@ -144,7 +148,8 @@ class Reached:
         }
         found = {folder for folder in folders if _SET_ASIDE.fullmatch(folder)}
         texts = [project.bytes(path) or b"" for path in project.documents() or ()] if found else []
-        return {folder for folder in found if not any(os.fsencode(folder) + b"/" in text for text in texts)}
+        named = {folder: re.compile(rb"\b" + re.escape(os.fsencode(folder)) + rb"[/.]\w") for folder in found}
+        return {folder for folder in found if not any(map(named[folder].search, texts))}
 
     def _lead_to(self, begun: Iterable[str]) -> None:
         """Finds the files that are reached from some, and how many of them others import in each folder."""
@@ -238,3 +243,16 @@ class Reached:
 def _is_found(name: str) -> bool:
     """Is something looked for by its name? To begin with an underscore does not do it."""
     return not name.startswith("_") and is_found_by_name(name)
+
+
+def _packaged(project: Project, paths: Collection[str]) -> set[str]:
+    """The files that a library installs: those in packages, what its settings name, or else those at its top."""
+    texts = (project.document(os.path.join(project.root, name)) or "" for name in _PACKAGING)
+    said = "\n".join(text for text in texts if _PACKAGED.search(text))
+    if not said:
+        return set()
+    words = {"src", *_NAME.findall(said)} - {"setup"}
+    parts = {path: os.path.relpath(path, project.root).removesuffix(".py").split(os.sep) for path in paths}
+    found = {path for path in paths if os.path.join(os.path.dirname(path), "__init__.py") in paths}
+    found |= {path for path in paths if not words.isdisjoint(parts[path])}
+    return found or {path for path in paths if len(parts[path]) == 1}

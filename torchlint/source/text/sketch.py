@@ -44,8 +44,15 @@ _OF_ONE = re.compile(
 _A_MODULE = re.compile(
     rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
 )
-_ANY_FILE = (b"exec_module", b"load_module", b"run_path", b"run_module", b"iter_modules", b"walk_packages")
+_ANY_FILE = re.compile(
+    rb"\bexec_module\(|\.load_module\(|\bwalk_packages\(|\biter_modules\((?!\))"
+    rb"|\brunpy\b[.\w]*(?:\(|[ \t])(?![ \t\n]*[\"'])"
+)
+_IMPORTING_FILES = (b"exec_module", b"load_module", b"walk_packages", b"iter_modules", b"runpy")  # found faster
 _NAMING_FILES = (b"glob", b"listdir", b"scandir")  # `__all__ = [file[:-3] for file in os.listdir(folder)]`
+_MADE_LIST = re.compile(
+    rb"__all__[ \t]*(?:\+?=|\.\w+\()(?![ \t]*[\[(]?[ \t\n]*[\"'\])])"
+)  # not of words that stand there
 _ALL_CLASSES = (b"__subclasses__", b"__init_subclass__", b"LightningCLI")
 _TAKERS = (b"getattr(", b"__dict__", b"vars(", b"dir(", b"getmembers(")
 
@@ -117,9 +124,10 @@ def imports_by_text(data: bytes) -> bool:
 
 
 def _imports_any_file(data: bytes) -> bool:
-    if any(word in data for word in _ANY_FILE):
+    if any(word in data for word in _IMPORTING_FILES) and _ANY_FILE.search(data):
         return True
-    return b"__all__" in data and any(word in data for word in _NAMING_FILES)
+    makes_list = b"__all__" in data and any(word in data for word in _NAMING_FILES)
+    return makes_list and _MADE_LIST.search(data) is not None
 
 
 def _takes_of_itself(data: bytes) -> bool:

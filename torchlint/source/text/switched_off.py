@@ -39,7 +39,9 @@ class SwitchedOff:
     def _stays_off(self, name: str) -> bool:
         if name not in self._asked:
             self._view.consult_reached(answer(self._view.project, self._view.path))
-            self._asked[name] = reached(self._view.project) is not None and self._is_off_everywhere(name)
+            known = reached(self._view.project)
+            is_public = known is None or known.is_packaged(self._view.path)
+            self._asked[name] = not is_public and self._is_off_everywhere(name)
         return self._asked[name]
 
     def _is_off_everywhere(self, name: str) -> bool:

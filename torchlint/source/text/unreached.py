@@ -14,6 +14,7 @@ from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_
 from torchlint.source.text.sketch import has_comment
 
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
+_KINDS = ("classmethod", "staticmethod", "property", "cached_property", "no_grad")  # of methods: they take none away
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
@@ -51,7 +52,8 @@ def _outline(tree: ast.Module) -> _Outline:
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: str = "") -> _Definition:
     last, said = node.end_lineno or node.lineno, ast.get_docstring(node, clean=False) or ""
     is_deprecated = _DEPRECATED.search(said.lstrip().partition("\n")[0]) is not None
-    return _Definition(node.name, node.lineno, last, bool(node.decorator_list), owner, is_deprecated)
+    is_taken = any(last_word(by) not in _KINDS for by in node.decorator_list) if owner else bool(node.decorator_list)
+    return _Definition(node.name, node.lineno, last, is_taken, owner, is_deprecated)
 
 
 def _is_plain(base: ast.expr) -> bool:
