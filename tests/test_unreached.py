@@ -202,10 +202,14 @@ LIBRARY = {
     ("more", "severity"),
     [
         ({}, "warning"),  # anybody may call what a library has
+        (
+            {f"sharp/{name}.py": "import torch\n" for name in "abc"} | {"sharp/use.py": "from . import a, b, c\n"},
+            "warning",
+        ),
         ({"scripts/train.py": PROGRAM["main.py"], "scripts/loss.py": LOSS, "sharp/loss.py": "import torch\n"}, "info"),
         ({"pyproject.toml": "[project]\nname = 'sharp'\n", "setup.py": "import torch\n"}, "warning"),
     ],
-    ids="package scripts project".split(),
+    ids="package unused scripts project".split(),
 )
 def test_a_library_is_what_it_installs(tree, more, severity):
     tree(LIBRARY | {".git/HEAD": ""} | more)

@@ -177,7 +177,7 @@ class Reached:
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
         own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
-        if not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
+        if path in self._packaged or not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
             return True
         if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)):
             return True
