@@ -23,9 +23,8 @@ from torchlint.source.training.sameness import identity
 
 _SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 # Not of one tensor, as it is made: `nn.Parameter(mask, requires_grad=False)`
-_FREEZES = re.compile(
-    r"^(?!.*\b(?:Parameter|Variable|torch\.\w+)\(.*[(,] *requires_grad=False).*requires_grad(?: ?= ?|_\()False", re.M
-)
+_FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
+_MAKES, _WITHOUT = re.compile(r"\b(?:Parameter|Variable|torch\.\w+)\("), re.compile(r"[(,] *requires_grad=False")
 
 
 def leaves_no_graph(module: Module, model: Value) -> bool:
@@ -154,7 +153,14 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
 
 def freezes(text: str) -> bool:
     """Does a file switch off gradients of anything?"""
-    return "requires_grad" in text and _FREEZES.search(text) is not None
+    lines = text.split("\n") if "requires_grad" in text else ()
+    return any("requires_grad" in line and _FREEZES.search(line) and not _makes_without(line) for line in lines)
+
+
+def _makes_without(line: str) -> bool:
+    """`torch.zeros(3, requires_grad=False)` freezes nothing that learns."""
+    made = _MAKES.search(line)
+    return made is not None and _WITHOUT.search(line, made.end()) is not None
 
 
 def _is_frozen(module: Module, model: Value) -> bool:
