@@ -221,7 +221,9 @@ def is_of_one_epoch(cls, into) -> bool:
 def is_of_one_step(loop, into) -> bool:
     """Do the parts of one batch add up in a name of a function that changes no weights? With the step they are gone."""
     function = loop.function
-    if function is None or not isinstance(into, ast.Name) or loop.calls("step", inside=function):
+    if function is None or not isinstance(into, ast.Name):
+        return False
+    if any(loop.module.index.calls_of("step", inside=function)):
         return False
     return not any(node.attr in ("grad", "data") for node in loop.inside(ast.Attribute, of=function))
 
