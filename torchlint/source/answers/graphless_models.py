@@ -153,14 +153,17 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
 
 def freezes(text: str) -> bool:
     """Does a file switch off gradients of anything?"""
-    lines = text.split("\n") if "requires_grad" in text else ()
-    return any("requires_grad" in line and _FREEZES.search(line) and not _makes_without(line) for line in lines)
+    if "requires_grad" not in text:
+        return False
+    return any(not _makes_without(text, found.start()) for found in _FREEZES.finditer(text))
 
 
-def _makes_without(line: str) -> bool:
-    """`torch.zeros(3, requires_grad=False)` freezes nothing that learns."""
-    made = _MAKES.search(line)
-    return made is not None and _WITHOUT.search(line, made.end()) is not None
+def _makes_without(text: str, at: int) -> bool:
+    """Does its line make something that learns nothing: `torch.zeros(3, requires_grad=False)`?"""
+    begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    end = len(text) if end < 0 else end
+    made = _MAKES.search(text, begin, end)
+    return made is not None and _WITHOUT.search(text, made.end(), end) is not None
 
 
 def _is_frozen(module: Module, model: Value) -> bool:
