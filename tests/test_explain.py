@@ -159,6 +159,12 @@ def test_what_cannot_be_explained_is_one_line(
     assert (code, out) == (2, "") and words in err and err.count("\n") == 1
 
 
+def test_who_wants_the_manual_of_a_rule_is_told_where_it_is(tree, capsys: pytest.CaptureFixture) -> None:
+    tree({})
+    code, _, err = explained(capsys, "TL505")
+    assert code == 2 and err.endswith("the manual of a rule: torchlint rule TL505\n")
+
+
 def test_what_others_wrote_is_not_obeyed(tree, capsys: pytest.CaptureFixture) -> None:
     tree(
         {

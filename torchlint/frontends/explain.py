@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import click
@@ -25,6 +26,7 @@ from torchlint.result import Result, shown
 from torchlint.run import Run
 
 _LONGEST = 600  # characters of torch's sentence
+_CODE = re.compile(r"TL\d{3}", re.IGNORECASE)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -80,7 +82,8 @@ def _text(file: str) -> str:
             raise too_large(SETTINGS)
         return data.decode("utf-8", "replace")
     except OSError as error:
-        raise Failure(f"{file}: cannot be read: {error.strerror or error}") from None
+        manual = f"; the manual of a rule: torchlint rule {file}" if _CODE.fullmatch(file) else ""
+        raise Failure(f"{file}: cannot be read: {error.strerror or error}{manual}") from None
     except NotText as error:
         raise Failure(f"{file} is not text: {error}") from None
 
