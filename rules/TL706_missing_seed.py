@@ -52,6 +52,8 @@ def train(model, optimizer, batches):
         F.mse_loss(model(x), y).backward()
         optimizer.step()
 ```
+
+How it works: `torchlint/source/answers/unread_seeds.py`.
 """
 
 import ast
