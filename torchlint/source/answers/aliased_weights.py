@@ -58,7 +58,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
         if _is_kept(module, assignment, holder) or on is not holder and _is_kept(module, assignment, on):
             state = _state(module, value)
             if state is not None and _is_for_later(module, assignment, on, state):
-                yield Aliased(on, value, state if within(state, value) else value)
+                yield Aliased(on, value, value if isinstance(value, ast.DictComp) else state)
 
 
 def _updated_states(module: Module, call: ast.Call) -> Iterator[Aliased]:
