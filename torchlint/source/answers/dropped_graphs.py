@@ -58,6 +58,9 @@ def is_dropped(module: Module, result: ast.AST, depth: int = _DEPTH, at_once: bo
         if isinstance(target, ast.Tuple) and _gives_places(module, result):
             names = names[:1]
         return _are_dropped(module, names, depth, at_once)
+    if isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is result:
+        names = parent.target.elts if isinstance(parent.target, ast.Tuple) else [parent.target]
+        return _are_dropped(module, names, depth, at_once)
     if isinstance(parent, ast.Return) or isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Return):
         return _is_dropped_by_callers(module, result, depth, at_once)
     return False
