@@ -284,7 +284,7 @@ def new_tensor(change: Change):
         text = f"({text})"
     name = node.target.id
     # Of a parameter, the caller may want the change; and only of a tensor is `y += a` the same as `y = y + a`.
-    handed_in = any(isinstance(b, ast.arg) for b in change.tensor.at.lookup(name).bindings[name])
+    handed_in = isinstance(change.tensor.at.lookup(name).bindings[name][0], ast.arg)  # before all that it does
     safe = change.is_tensor(change.tensor) and not handed_in
     return change.fix(
         "make a new tensor",

@@ -161,7 +161,7 @@ from torchlint.source.answers.kept_graphs import kept_by_function, kept_by_loop,
 read_on = ("TL211", "TL505", "torch.Tensor.item", "torch.Tensor.detach")
 in_tests = False
 
-MANY = 50  # rounds
+MANY, FEW = 50, 200  # rounds
 OF_TRAINING = (
     "epoch",
     "batch",
@@ -181,7 +181,8 @@ def check(loop: Loop):
         is_small = (
             is_of_one_step(loop, kept.into)
             or is_of_one_batch(loop, kept.into)
-            or is_last_of_an_epoch(loop, kept)
+            or is_freed(loop, kept)
+            and (is_last_of_an_epoch(loop, kept) or is_of_few_epochs(loop, kept.into))
             or not is_long(loop)
             or kept.is_short_lived
         )
@@ -220,7 +221,9 @@ def is_of_one_epoch(cls, into) -> bool:
 def is_of_one_step(loop, into) -> bool:
     """Do the parts of one batch add up in a name of a function that changes no weights? With the step they are gone."""
     function = loop.function
-    if function is None or not isinstance(into, ast.Name) or loop.calls("step", inside=function):
+    if function is None or not isinstance(into, ast.Name):
+        return False
+    if any(loop.module.index.calls_of("step", inside=function)):
         return False
     return not any(node.attr in ("grad", "data") for node in loop.inside(ast.Attribute, of=function))
 
@@ -233,14 +236,20 @@ def is_of_one_batch(loop, into) -> bool:
     return loop.function is not None and loop.counts is None and bool({"size", "shape"} & set(sizes))
 
 
+def is_freed(loop, kept) -> bool:
+    """Has backward freed what weighs in its graph?"""
+    return not {"retain_graph", "create_graph"} & {k.arg for k in loop.at(kept.backward).node.keywords}
+
+
 def is_last_of_an_epoch(loop, kept) -> bool:
-    """Is it what the last batch of an epoch leaves, whose graph backward has freed? A function may have trained with
-    it.
-    """
-    call = loop.at(kept.backward)
-    if loop.counts != "epochs" or {"retain_graph", "create_graph"} & {k.arg for k in call.node.keywords}:
-        return False
-    return not set(call.loops) <= {loop.node, *loop.at(kept.place).loops}
+    """Is it what the last batch of an epoch leaves? A function may have trained with it."""
+    around = {loop.node, *loop.at(kept.place).loops}
+    return loop.counts == "epochs" and not set(loop.at(kept.backward).loops) <= around
+
+
+def is_of_few_epochs(loop, into) -> bool:
+    """Does a loop around which there is no other give all its data at once, a number of times?"""
+    return isinstance(into, ast.Name) and not loop.loops and (loop.length or FEW) < FEW
 
 
 def found(place, kept, why: str, severity="warning"):

@@ -166,7 +166,7 @@ import ast
 
 from torchlint import SAME_NUMBERS, Call, on_call
 from torchlint.source.answers.collected import collected_with_graph
-from torchlint.source.answers.trained_outputs import trained_output
+from torchlint.source.answers.trained_outputs import is_asked_about, trained_output
 
 read_on = ("TL204", "TL405", "torch.Tensor.numpy", "torch.Tensor.detach")
 in_tests = False
@@ -185,7 +185,7 @@ def check(call: Call):
         or is_of_a_method(call)
         or call.in_forward
         and call.asks_mode
-        or is_asked_first(call, tensor)
+        or is_asked_about(call.value.at(tensor, ()))
     ):
         return
     kept = trained = None
@@ -215,24 +215,6 @@ def check(call: Call):
 
 def is_handed_in(call: Call, tensor) -> bool:
     return any(isinstance(origin.node, ast.arg) for origin in call.origins(tensor, SAME))
-
-
-def is_asked_first(call: Call, tensor) -> bool:
-    """Does the function look whether a name is a tensor, or one that requires gradients, and so know what it does?"""
-    names = {n.id for n in ast.walk(tensor) if isinstance(n, ast.Name)}
-    if call.function is None:
-        return False
-    asked = [
-        n.value
-        for n in call.inside(ast.Attribute, of=call.function)
-        if n.attr in ("requires_grad", "grad_fn", "is_leaf") and isinstance(n.ctx, ast.Load)
-    ]
-    asked += [
-        n.args[0]
-        for n in call.inside(ast.Call, of=call.function)
-        if n.args and call.word(n) in ("isinstance", "is_tensor", "hasattr")
-    ]
-    return any(isinstance(n, ast.Name) and n.id in names for n in asked)
 
 
 def is_of_a_method(call: Call) -> bool:

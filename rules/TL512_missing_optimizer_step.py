@@ -102,7 +102,7 @@ How it is found: `torchlint/source/answers/gradients_read.py`.
 
 import ast
 from bisect import bisect_left
-from itertools import chain, takewhile, zip_longest
+from itertools import chain, zip_longest
 
 from torchlint import Loop, Round, on_round
 from torchlint.source.answers.gradients_read import may_read_gradients, reads_gradients
@@ -134,9 +134,9 @@ def check(loop: Loop):
 def never_stepped(loop: Round, around: Round):
     if not around.is_seen_through or _uses_gradients(loop):
         return
-    steps = sorted(around.each("step"), key=_place)
+    steps, is_judged = sorted(around.each("step"), key=_place), _judged(loop, around)
     for clear in loop.each("clear"):
-        if not clear.clears_optimizer or clear.event.loops or _is_of_a_ready_model(loop, around, clear):
+        if not clear.clears_optimizer or clear.event.loops or is_judged(clear):
             continue
         backward = loop.next_after(clear, "backward")
         near = (loop.last_before(clear, "backward", "step", "clear"), loop.next_after(clear, "backward", "clear"))
@@ -158,12 +158,14 @@ def never_stepped(loop: Round, around: Round):
         return
 
 
-def _is_of_a_ready_model(loop, around, clear) -> bool:
-    """Is what it calls told before it to judge, and not to learn? Then its gradients are wanted for something else."""
-    called = {loop.source(call.func) for call in loop.inside(ast.Call, of=loop.node)}
-    before = takewhile(lambda act: act.node is not clear.node, around.each("clear", "eval", "train"))
-    told = [act.role for act in before if act.on_text in called]
-    return told[-1:] == ["eval"]
+def _judged(loop, around):
+    """Is what a loop calls told to judge, before it clears? Then its gradients are wanted for something else."""
+    called = {loop.source(c.func) for c in loop.inside(ast.Call, of=loop.node)} if around.each("eval") else ()
+    before, told = {}, False
+    for act in around.each("clear", "eval", "train"):
+        before.setdefault(act.node, told)
+        told = act.role == "eval" if called and act.on_text in called else told
+    return lambda clear: before.get(clear.node, told)
 
 
 def _place(act) -> int:

@@ -126,13 +126,12 @@ for epoch in range(9):
     layers.append(len(model.state_dict()))
 ```
 
-How living weights are found: `torchlint/source/answers/aliased_weights.py`.
+How living weights are found: `torchlint/source/answers/aliased_weights.py`; who wants them: `wanted_states.py` beside it.
 """
-
-import ast
 
 from torchlint import Node, on_node
 from torchlint.source.answers.aliased_weights import collected_states, kept_models, kept_states
+from torchlint.source.answers.wanted_states import does_harm
 
 read_on = ("TL804", "torch.nn.Module", "notes/serialization")
 in_tests = False
@@ -169,31 +168,5 @@ def another_name(place: Node):
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
     copied = place.replace(kept.value, f"copy.deepcopy({place.source(kept.value)})")
     fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
-    does_harm = is_read(place, kept) and not is_replaced_by_copies(place, kept.holder)
-    return place.finding(message, help=help, fix=fix, at=kept.state, severity="warning" if does_harm else "info")
-
-
-def is_read(place, kept) -> bool:
-    """Does anybody want what a name, an attribute or an entry of a dict holds?"""
-    index, holder = place.module.index, kept.holder
-    if isinstance(holder, ast.Attribute):
-        world = place.module.world
-        homes = (place.module, *filter(None, map(world.module, world.view.mentions(holder.attr))))
-        return any(isinstance(n.ctx, ast.Load) for home in homes for n in home.index.attributes(holder.attr))
-    if not isinstance(holder, ast.Name):
-        return True
-    reads = [n for n in index.names(holder.id) if isinstance(n.ctx, ast.Load) and not isinstance(n.up, ast.Compare)]
-    keys = [n.up.slice.value for n in reads if isinstance(getattr(n.up, "slice", None), ast.Constant)]
-    if not isinstance(kept.value, ast.Dict) or len(keys) < len(reads):
-        return bool(reads)
-    entries = zip(kept.value.keys, kept.value.values)
-    return any(getattr(key, "value", None) in keys for key, value in entries if kept.state in ast.walk(value))
-
-
-def is_replaced_by_copies(place, holder) -> bool:
-    """Does what stands here before the training give way to copies?"""
-    assigned = place.inside(ast.Assign, of=place.function or place.module.tree)
-    name = place.source(holder)
-    alike = (a for a in assigned if place.word(a.targets[0]) == place.word(holder))
-    later = [a.value for a in alike if a is not place.node and place.source(a.targets[0]) == name]
-    return bool(later) and all("copy" in place.source(value) or "clone" in place.source(value) for value in later)
+    severity = "warning" if does_harm(place.module, kept, place.node) else "info"
+    return place.finding(message, help=help, fix=fix, at=kept.state, severity=severity)

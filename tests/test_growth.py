@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from torchlint.config import Settings
 from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
+from torchlint.source.answers.graphless_models import freezes
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 
@@ -30,6 +32,19 @@ LARGER = {
     "helpers of one name that step": (64, 128, 256),  # each call may be one of each function, up to so many
 }
 UNTOLD = ("optimizers that wrap others",)  # quadratic up to the bound on steps: each call may be one of each method
+ALONE = (
+    ("TL201", "kept and changed (forward)"),
+    ("TL203", "lists grown (loop)"),
+    ("TL206", "backwards (file)"),
+    ("TL208", "NumPy and back (function)"),
+    ("TL503", "rounds of evaluation (function)"),
+    ("TL511", "optimizers stepped (loop)"),
+    ("TL512", "rounds of training (loop)"),
+    ("TL516", "states compared (file)"),
+    ("TL516", "states kept (file)"),
+    ("TL516", "states kept (function)"),
+    ("TL516", "states kept (loop)"),
+)
 pytestmark = pytest.mark.effort
 LIMIT = 20_000_000  # calls
 STEEPEST = 1.33  # 1 is linear, 2 quadratic, and a part that is quadratic shows late at such sizes
@@ -41,10 +56,15 @@ IN_PLACES = [name for name in ALL if name.rpartition(" (")[0] in STATEMENTS]
 CHOSEN = [*STRUCTURES, *(name for name in TRAINING if name not in UNTOLD), *FILES, *NESTED, *IN_PLACES[::11]]
 
 
-def calls(name: str, n: int, folder: Path) -> int:
+def calls(name: str, n: int, folder: Path, rules: dict = RULES) -> int:
     path = growth.written(ALL[name](n), folder / str(n))
     text, project = path.read_text(), Project(str(path.parent))
-    return calls_of(lambda: lint(text, Job.of(str(path), TEXT, project, RULES)), LIMIT)
+    return calls_of(lambda: lint(text, Job.of(str(path), TEXT, project, rules)), LIMIT)
+
+
+def exponent(sizes: tuple[int, ...], small: int, middle: int, large: int) -> float:
+    growth_of_size = (sizes[2] - sizes[0]) / (sizes[1] - sizes[0])
+    return math.log(max(1, large - small) / max(1, middle - small)) / math.log(growth_of_size)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,9 +81,25 @@ def test_twice_the_lines_are_twice_the_work(name, tmp_path):
     assert large < LIMIT
     if large >= 2 * small:  # else it is next to nothing, however it grows
         middle = calls(name, sizes[1], tmp_path)
-        growth_of_size = (sizes[2] - sizes[0]) / (sizes[1] - sizes[0])
-        exponent = math.log(max(1, large - small) / max(1, middle - small)) / math.log(growth_of_size)
-        assert exponent < STEEPEST, (small, middle, large)
+        assert exponent(sizes, small, middle, large) < STEEPEST, (small, middle, large)
+
+
+@pytest.mark.parametrize("code, name", ALONE)
+def test_a_rule_alone_does_the_same_for_each_line(code, name, tmp_path):
+    """Beside the work of all others a part that is quadratic shows late."""
+    sizes, rules = (32, 64, 128), {code: RULES[code]}
+    calls(name, 2, tmp_path, rules)  # what is compiled once
+    found = [calls(name, n, tmp_path, rules) for n in sizes]
+    assert exponent(sizes, *found) < 1.03, found
+
+
+def test_what_is_frozen_is_looked_for_once_in_a_long_line():
+    """A line of many calls that might each be given `requires_grad=False`."""
+    line = f"x = [{'torch.zeros(2), ' * 10_000}]"
+    start = time.process_time()
+    assert freezes(f"{line}; model.requires_grad_(False)")
+    assert not freezes(f"{line}; y = torch.ones(2, requires_grad=False)")
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("dry", [False, True])

@@ -134,3 +134,36 @@ def test_a_function_that_may_give_nothing_is_no_exercise(tmp_path, promise):
 def test_a_few_values_that_are_nothing_yet_are_no_exercise(tmp_path):
     program = "# TODO: share it\nmodel = None\n\n# TODO: more\nmore = None\nmodel(torch.zeros(3))\n"
     assert faults_of(tmp_path, program)
+
+
+CUT_OFF = """
+class Encoder(nn.Module):
+    def forward(self, x):
+        mean = None
+        raise NotImplementedError()
+        return mean
+
+
+class Decoder(nn.Module):
+    def forward(self, z):
+        raise NotImplementedError("the second task")
+
+        return z
+
+
+def epoch(model):
+    loss = None
+    raise NotImplementedError
+    return loss
+
+torch.optim.SGD(nn.Sequential(Encoder(), Decoder()).parameters(), 0.1)
+"""
+
+
+def test_what_is_raised_in_place_of_code_again_and_again_is_an_exercise(tmp_path):
+    assert faults_of(tmp_path, CUT_OFF) == ()
+
+
+@pytest.mark.parametrize("whole", ["        return mean\n", "    return loss\n"])
+def test_what_is_left_to_heirs_is_not(tmp_path, whole):
+    assert faults_of(tmp_path, CUT_OFF.replace(whole, ""))

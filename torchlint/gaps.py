@@ -1,4 +1,4 @@
-"""What a text leaves to whoever does the exercise: comments that say that code is missing."""
+"""What a text leaves to whoever does the exercise: comments that say that code is missing, or what is raised there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import PurePath
 
 _GAP = re.compile(
@@ -23,7 +24,12 @@ _TEMPLATE = re.compile(  # `{% if wanted %}`, `${methods}`, `import {{cookiecutt
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 _NOTHING_YET = re.compile(r"[ \t]*\w+ *= *None[ \r]*$")
-_PLANNED = 3  # values or blocks that are only planned, in a file whose plans are for whoever does the exercise
+_PLANNED = 3  # values or blocks that are only planned, or not done, in a file that is for whoever does the exercise
+_CUT_OFF = re.compile(  # `raise NotImplementedError`, and then what would have been done after it
+    r"^([ \t]+)raise NotImplementedError\b[^\n]*\n(?:[ \t]*\n)*"
+    r"\1(?!(?:def|async|class|else|elif|except|finally)\b)[a-z]",
+    re.MULTILINE,
+)
 _GAP_OR_PLAN = re.compile(rf"{_GAP.pattern}|^{_PLAN.pattern}", re.IGNORECASE)
 _OR_NOTHING = re.compile(r"\b(?:None|Optional|Any|NoReturn|Never)\b")
 _EXERCISE = re.compile(
@@ -33,13 +39,15 @@ _EXERCISE = re.compile(
 
 class Gaps:
     """The lines of a text with such a comment, or with what stands for a missing value; all of a notebook whose name
-    says that it is an exercise.
+    says that it is an exercise, and of a file that raises in place of code again and again.
     """
 
     def __init__(self, text: str, path: str):
         self.lines = sorted(_gaps(text))
         name = PurePath(path)
-        self.everywhere = name.suffix == ".ipynb" and _EXERCISE.search(name.stem) is not None
+        is_named_so = name.suffix == ".ipynb" and _EXERCISE.search(name.stem) is not None
+        cut_off = _CUT_OFF.finditer(text) if "NotImplementedError" in text else iter(())
+        self.everywhere = is_named_so or len(list(islice(cut_off, _PLANNED))) == _PLANNED
 
     def is_in(self, node: ast.stmt | ast.expr) -> bool:
         """Whether something in a node is left to others: nobody knows what it will do."""

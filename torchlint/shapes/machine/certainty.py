@@ -163,6 +163,16 @@ class Certainty(PlainRefusals):
             if self._are_called_back(value):
                 self.presumed = True
 
+    def lend_hooks(self, module: nn.Module) -> None:
+        """Those of a network that was not run to its end may have been called, or not."""
+        hooks = [
+            hook
+            for part in module.modules()
+            for hook in (*part._forward_hooks.values(), *part._forward_pre_hooks.values())
+        ]
+        if hooks:
+            self.lend(hooks)
+
     def _are_called_back(self, value: Any, depth: int = 3) -> bool:
         """Is it a function of the program, or a list of some, as `hooks=[("layer", save)]`? Also one that a library
         has wrapped, `@torch.no_grad()`, or of which a part is given, `partial(save, 1)`.

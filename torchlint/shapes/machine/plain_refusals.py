@@ -51,8 +51,9 @@ class PlainRefusals:
         if kind in (types.MethodType, types.BuiltinMethodType):
             owner = value.__self__
             return isinstance(owner, nn.Module) and self._is_known(type(owner)) or type(owner) in _PLAIN
-        if kind is Loader or functions.closure_of(value) is not None:
-            return True
+        closure = functions.closure_of(value)
+        if kind is Loader or closure is not None:
+            return closure is None or closure.code not in self.loosened
         return kind in self.codes and id(value) not in self.lent and self._is_known(kind)
 
     def deny_attribute(self, owner: Any, name: str) -> AttributeError:

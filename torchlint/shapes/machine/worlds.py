@@ -341,6 +341,7 @@ class Worlds(Fitting):
             made = self.in_worlds(
                 lambda given: self.call_module(module, list(given[0]), dict(given[1])), [args, kwargs], unknown.reason
             )
+            self.lend_hooks(module)
         for number, hook in hooks.items():  # which see what stands for all worlds, once
             named = [kwargs] if number in module._forward_hooks_with_kwargs else []
             changed = self.call(hook, [module, tuple(args), *named, made], {})

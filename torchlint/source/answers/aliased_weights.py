@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from torchlint.source.flow.callers import callers_of
@@ -414,10 +416,11 @@ def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> 
         return False
     last = max(part.end_lineno for use in found for part in (use, *(set(loops_around(use)) - around)))
     loading = [use.up for use in found if isinstance(use.up, ast.Call)]  # `trainer.net.load_state_dict(state)`
+    later = _trainings_below(module, enclosing_function(assignment) or module.tree, assignment.lineno)
     return not any(
         last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func))
-        for call in module.index.inside(enclosing_function(assignment) or module.tree, ast.Call)
-        if assignment.lineno < call.lineno <= last and call not in loading
+        for call in takewhile(lambda call: call.lineno <= last, later)
+        if call not in loading
     )
 
 
@@ -440,10 +443,9 @@ def _is_of_a_finished_model(module: Module, assignment: ast.stmt, state: ast.Cal
         return False
     function = enclosing_function(assignment)
     read = [n for n in module.index.names(model.id) if n.lineno > loop.end_lineno and isinstance(n.ctx, ast.Load)]
-    later = [call for call in module.index.inside(loop, ast.Call) if call.lineno > assignment.end_lineno]
-    return not any(enclosing_function(name) is function for name in read) and not any(
-        last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func).lower()) for call in later
-    )
+    if any(enclosing_function(name) is function for name in read):
+        return False
+    return not _trainings_below(module, loop, assignment.end_lineno)
 
 
 def _users(module: Module, holder: ast.expr, depth: int = _DEPTH) -> Iterator[str]:
@@ -483,10 +485,31 @@ def _is_trained_by(module: Module, loop: ast.AST, model: ast.expr, methods: tupl
         return False
     if any(receiver(call) for call in module.index.calls_of(*methods, inside=loop)):
         return True
-    return any(
-        _TRAINS.search(unparsed(call.func).lower()) and any(unparsed(a) == unparsed(model) for a in call.args)
-        for call in module.index.inside(loop, ast.Call)
-    )
+    return unparsed(model) in _trained_in(module, loop)
+
+
+@remembered
+def _trained_in(module: Module, loop: ast.AST) -> set[str]:
+    """What is given to the calls of a loop that are named for training."""
+    calls = (call for call in _trainings(module, loop) if _TRAINS.search(unparsed(call.func).lower()))
+    return {unparsed(argument) for call in calls for argument in call.args}
+
+
+@remembered
+def _trainings(module: Module, scope: ast.AST) -> list[ast.Call]:
+    """The calls in a function or loop that train, or are named for it, by their lines."""
+    calls = module.index.inside(scope, ast.Call)
+    found = [call for call in calls if last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func).lower())]
+    return sorted(found, key=_line)
+
+
+def _trainings_below(module: Module, scope: ast.AST, line: int) -> list[ast.Call]:
+    found = _trainings(module, scope)
+    return found[bisect_right(found, line, key=_line) :]
+
+
+def _line(node: ast.expr) -> int:
+    return node.lineno
 
 
 def _rebinds(module: Module, loop: ast.AST, thing: ast.expr) -> bool:
@@ -494,9 +517,12 @@ def _rebinds(module: Module, loop: ast.AST, thing: ast.expr) -> bool:
         if any(isinstance(n.ctx, ast.Store) for n in standing_in(loop, module.index.stored(thing.attr))):
             return True
         thing = thing.value
-    return not isinstance(thing, ast.Name) or any(
-        not isinstance(n.ctx, ast.Load) for n in standing_in(loop, module.index.names(thing.id))
-    )
+    return not isinstance(thing, ast.Name) or _binds(module, loop, thing.id)
+
+
+@remembered
+def _binds(module: Module, loop: ast.AST, name: str) -> bool:
+    return any(not isinstance(n.ctx, ast.Load) for n in standing_in(loop, module.index.names(name)))
 
 
 def _grows_from_call_to_call(collection: ast.expr, model: ast.expr) -> bool:
@@ -518,7 +544,7 @@ def _is_new_in_each_call(module: Module, state: ast.Call) -> bool:
     bindings = scope.bindings[model.id] if scope is not None and scope.node is function else []
     if len(bindings) != 1 or not isinstance(bindings[0], ast.arg):
         return False
-    if any(call.pos > state.pos and _trains(call) for call in module.index.inside(function, ast.Call)):
+    if any(call.pos > state.pos and _trains(call) for call in _trainings_below(module, function, state.lineno - 1)):
         return False
     owner = method_class(module, function)
     bound = owner is not None and not is_static(function)
@@ -550,9 +576,15 @@ def _makes_it(function: ast.FunctionDef, parameter: ast.arg, call: Value, bound:
 
 def _is_changed_later(model: Value, call: Value) -> bool:
     """Is a model that a call was given trained behind it, or are its weights changed by hand: `net.weight.zero_()`?"""
-    function, index = enclosing_function(call.node) or call.module.tree, call.module.index
-    later = [node for node in index.inside(function, ast.Call, ast.Attribute) if node.pos > call.node.pos]
-    return any(_changes(node, unparsed(model.node)) for node in later)
+    function = enclosing_function(call.node) or call.module.tree
+    return _last_change(call.module, function, unparsed(model.node)) > call.node.pos
+
+
+@remembered
+def _last_change(module: Module, function: ast.AST, model: str) -> int:
+    """The place of the last one in a function; -1 if there is none."""
+    nodes = module.index.inside(function, ast.Call, ast.Attribute)
+    return max((node.pos for node in nodes if _changes(node, model)), default=-1)
 
 
 def _changes(node: ast.Call | ast.Attribute, model: str) -> bool:

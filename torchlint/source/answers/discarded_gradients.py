@@ -40,11 +40,13 @@ def discarded_gradients(module: Module, found: list[Act]) -> Iterator[LostGradie
 
 def _next_steps(plain: list[Act]) -> list[Act | None]:
     """For each act the step that follows its next two, with nothing in between that clears."""
-    later = []
-    for i in range(len(plain)):
-        rest = [act for act in plain[i + 3 :] if act.role in (STEP, CLEAR, BACKWARD)]
-        later.append(rest[0] if rest and rest[0].role == STEP else None)
-    return later
+    later: list[Act | None] = []
+    behind = None
+    for i in reversed(range(len(plain))):
+        act = plain[i + 3] if i + 3 < len(plain) else None
+        behind = act if act is not None and act.role in (STEP, CLEAR, BACKWARD) else behind
+        later.append(behind if behind is not None and behind.role == STEP else None)
+    return later[::-1]
 
 
 def _stand_alike(*some: Act) -> bool:

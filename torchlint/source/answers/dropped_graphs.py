@@ -61,6 +61,8 @@ def is_dropped(module: Module, result: ast.AST, depth: int = _DEPTH, at_once: bo
     if isinstance(parent, (ast.For, ast.comprehension)) and _gives_several(module, result):
         names = parent.target.elts if isinstance(parent.target, ast.Tuple) else [parent.target]
         return _are_dropped(module, names, depth, at_once)
+    if isinstance(parent, ast.AugAssign) and not at_once and isinstance(parent.target, ast.Name):
+        return _is_dropped_with_its_sum(module, parent.target, depth)
     if isinstance(parent, ast.Return) or isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Return):
         return _is_dropped_by_callers(module, result, depth, at_once)
     return False
@@ -76,6 +78,18 @@ def _is_dropped_with_its_list(module: Module, call: ast.Call, depth: int) -> boo
         return False
     reads = [n for n in module.index.names(listed.id) if isinstance(n.ctx, ast.Load) and n.at.lookup(n.id) is scope]
     return all(_is_appended_to(read) or is_dropped(module, read, depth - 1) for read in reads)
+
+
+def _is_dropped_with_its_sum(module: Module, target: ast.Name, depth: int) -> bool:
+    """`total += loss`, where all that is done with the sum, which begins with a number here, is understood."""
+    scope = target.at.lookup(target.id)
+    if scope is None or not isinstance(scope.node, FUNCTIONS):
+        return False
+    begun = [binding for binding in scope.bindings[target.id] if not isinstance(binding.up, ast.AugAssign)]
+    if not all(isinstance(getattr(binding.up, "value", None), ast.Constant) for binding in begun):
+        return False
+    reads = [n for n in module.index.names(target.id) if isinstance(n.ctx, ast.Load) and n.at.lookup(n.id) is scope]
+    return bool(begun) and all(is_dropped(module, read, depth - 1) for read in reads)
 
 
 def _makes_an_empty_list(binding: ast.AST) -> bool:

@@ -15,7 +15,6 @@ from torchlint.source.answers.evaluation import (
     is_conditional,
     is_switched,
     last_above,
-    rounds_around,
 )
 from torchlint.source.answers.graphless_models import becomes_an_array, leaves_no_graph
 from torchlint.source.flow.module import Module
@@ -23,7 +22,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
 from torchlint.source.training.acts import EVAL, TRAIN, Act, acts
 from torchlint.source.training.events import Event, events, may_mention, own_events
-from torchlint.source.training.regions import has_twin_without_grad
+from torchlint.source.training.regions import has_twin_without_grad, rounds_around
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import is_same
 

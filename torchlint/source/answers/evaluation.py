@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cached_property
 
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.graphless_models import asked_model, becomes_an_array, leaves_no_graph
@@ -49,6 +50,7 @@ from torchlint.source.training.regions import (
     has_twin_without_grad,
     loops_around,
     may_run_without_grad,
+    rounds_around,
     under_no_grad,
 )
 from torchlint.source.training.roles import called_model
@@ -223,12 +225,25 @@ class _Trace:
         self.events = events(module, body)
         self.place = {id(event): i for i, event in enumerate(self.events)}
 
-    @property
+    @cached_property
     def acts(self) -> list[Act]:
         return acts(self.module, self.body)
 
-    def before(self, event: Event) -> list[Act]:
-        return [act for act in self.acts if self.place[id(act.event)] < self.place[id(event)]]
+    @cached_property
+    def learning(self) -> list[Act]:
+        """What needs gradients."""
+        return [act for act in self.acts if act.role in (BACKWARD, STEP, SUPPLY)]
+
+    @cached_property
+    def steps(self) -> list[Act]:
+        return [act for act in self.learning if act.role == STEP]
+
+    @cached_property
+    def loads(self) -> list[Event]:
+        return [event for event in self.events if event.method == "load_state_dict"]
+
+    def before(self, event: Event, found: list[Act]) -> list[Act]:
+        return found[: bisect_left(found, self.place[id(event)], key=lambda act: self.place[id(act.event)])]
 
     def evaluates(self, event: Event, model: Value) -> bool:
         """A name says so, or it runs under `no_grad` when training is over. Nothing there may need gradients."""
@@ -239,42 +254,35 @@ class _Trace:
             return False  # a module does not choose its mode, and Lightning chooses for it
         if is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
             return False
-        if event.no_grad and is_held_out(event) and any(act.role == STEP for act in self.before(event)):
+        if event.no_grad and is_held_out(event) and self.before(event, self.steps):
             return True
         loops = rounds_around(event.node)
-        needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
-        if loops and any(within(a.node, loops[0]) for a in needs_gradients):
+        if loops and any(within(a.node, loops[0]) for a in self.learning):
             return False
         if (
             EVALUATES.search(name)
             and (loops or event.no_grad)
-            and not any(within(a.node, function) for a in needs_gradients)
+            and not any(within(a.node, function) for a in self.learning)
         ):
             return True
         if not event.no_grad:
             return False
-        before = [act for act in self.before(event) if act.role == STEP]
+        before = self.before(event, self.steps)
         if are_held_out(event, loops) or loops and any(is_other_phase(act.event, event) for act in before):
             return True
-        after = [
-            act
-            for act in self.acts
-            if act.role in (STEP, BACKWARD) and act not in before and self.place[id(act.event)] > self.place[id(event)]
-        ]
+        at = self.place[id(event)]
+        goes_on = any(self.place[id(act.event)] > at for act in reversed(self.learning) if act.role != SUPPLY)
         again = any(event.loops and act.event.loops and event.loops[0] is act.event.loops[0] for act in before)
-        loaded = any(
-            e.method == "load_state_dict" and is_same(e.receiver, model) for e in self.events[: self.place[id(event)]]
-        )
-        return not after and not again and (bool(before) or loaded)
+        loaded = any(self.place[id(e)] < at and is_same(e.receiver, model) for e in self.loads)
+        return not goes_on and not again and (bool(before) or loaded)
 
     def tries_out(self, event: Event) -> bool:
         """Is what was drawn put into a model that nothing has trained and that no file fills, and compared with nothing
         that is known? Then its numbers mean nothing in either mode: whoever does so looks at sizes.
         """
-        learned = any(act.role in (BACKWARD, STEP, SUPPLY) for act in self.acts)
         filled = any(e.method in _FILLS or "torch.load" in e.names for e in self.events)
         compared = any(map(self.module.index.says, _COMPARES))
-        return not (learned or filled or compared) and _looks_at_sizes(event)
+        return not (self.learning or filled or compared) and _looks_at_sizes(event)
 
     def train_mode(self, event: Event, model: Value) -> Act | bool | None:
         """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval
@@ -284,7 +292,7 @@ class _Trace:
         if asks is False:
             return None
         trained_since = False
-        for act in reversed(self.before(event)):
+        for act in reversed(self.before(event, self.acts)):
             trained_since = trained_since or act.role in (STEP, BACKWARD)
             if act.role not in (EVAL, TRAIN, OPAQUE) or act.on is None:
                 continue
@@ -334,13 +342,6 @@ def _goes_through_layers(loop: ast.AST, model: Value) -> bool:
     """`for layer in self.layers: x = layer(x)`: rounds of one forward, not over data."""
     target = getattr(loop, "target", None)
     return isinstance(target, ast.Name) and isinstance(model.node, ast.Name) and target.id == model.node.id
-
-
-def rounds_around(node: ast.AST) -> list[ast.AST]:
-    """The comprehensions and loops of the same function around a place, innermost first."""
-    here = enclosing_function(node)
-    inside = [n for n in ancestors(node) if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is here]
-    return inside + loops_around(node)
 
 
 def is_switched(event: Event) -> bool:

@@ -23,9 +23,8 @@ from torchlint.source.training.sameness import identity
 
 _SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 # Not of one tensor, as it is made: `nn.Parameter(mask, requires_grad=False)`
-_FREEZES = re.compile(
-    r"^(?!.*\b(?:Parameter|Variable|torch\.\w+)\(.*[(,] *requires_grad=False).*requires_grad(?: ?= ?|_\()False", re.M
-)
+_FREEZES = re.compile(r"requires_grad(?: ?= ?|_\()False")
+_MAKES, _WITHOUT = re.compile(r"\b(?:Parameter|Variable|torch\.\w+)\("), re.compile(r"[(,] *requires_grad=False")
 
 
 def leaves_no_graph(module: Module, model: Value) -> bool:
@@ -154,7 +153,17 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
 
 def freezes(text: str) -> bool:
     """Does a file switch off gradients of anything?"""
-    return "requires_grad" in text and _FREEZES.search(text) is not None
+    if "requires_grad" not in text:
+        return False
+    return any(not _makes_without(text, found.start()) for found in _FREEZES.finditer(text))
+
+
+def _makes_without(text: str, at: int) -> bool:
+    """Does its line make something that learns nothing: `torch.zeros(3, requires_grad=False)`?"""
+    begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    end = len(text) if end < 0 else end
+    made = _MAKES.search(text, begin, end)
+    return made is not None and _WITHOUT.search(text, made.end(), end) is not None
 
 
 def _is_frozen(module: Module, model: Value) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.answers.collecting import collecting
@@ -320,17 +320,18 @@ def _is_used_for_backward(module: Module, place: Collecting) -> bool:
         return True
     if _OWN.fullmatch(place.held):
         name = place.held.removeprefix("self.")
-        return name in _leading_to_backward(module, module.tree) or _is_bounded(module.index.stored(name))
+        return name in _leading_to_backward(module, module.tree) or _is_bounded(module, module.index.stored(name))
     if isinstance(holder, ast.Name):
         bound = holder.at.lookup(holder.id)
-        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(bound.bindings[holder.id] if bound else ()):
+        stores = bound.bindings[holder.id] if bound else []
+        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module, stores):
             return True
         scope = enclosing_function(place.place) or module.tree
-        if holder.at.lookup(holder.id) is module.tree.scope:
+        if bound is module.tree.scope:
             scope = module.tree
         return holder.id in _leading_to_backward(module, scope)
     if isinstance(holder, ast.Attribute):
-        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module.index.stored(holder.attr)):
+        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module, module.index.stored(holder.attr)):
             return True
         return holder.attr in _leading_to_backward(module, module.tree)
     return True
@@ -341,10 +342,11 @@ def _is_led_on(module: Module, holder: ast.expr) -> bool:
     word = last_word(holder)
     scope = holder.at.lookup(word) if isinstance(holder, ast.Name) else None
     stores = scope.bindings[word] if scope is not None else module.index.stored(word)
-    return word in _leading_to_backward(module, module.tree) or _is_bounded(stores)
+    return word in _leading_to_backward(module, module.tree) or _is_bounded(module, stores)
 
 
-def _is_bounded(stores: Iterable[ast.AST]) -> bool:
+@remembered
+def _is_bounded(module: Module, stores: list) -> bool:
     """Do names or attributes get a `deque(maxlen=100)`, which forgets?"""
     return any(
         isinstance(b := getattr(store, "up", None), (ast.Assign, ast.AnnAssign))

@@ -39,6 +39,7 @@ _COUNTS = named_of("count_nonzero", "nonzero")
 _ABOVE = named_of("gt", "ne")
 _MADE_OF_ZEROS = named_of("zeros", "zeros_like")
 _COMPARING = words(named_of("eq", "ne", "gt", "ge", "bool", "nonzero", "isinf"))
+_CLEANING = ("where", "nan_to_num", "isnan", "isfinite", "masked_fill", "masked_fill_")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -257,7 +258,7 @@ def _is_changed(name: ast.Name) -> bool:
 
 
 def _is_cleaned(division: Value) -> bool:
-    """`torch.where(n > 0, total / n, 0)`, `loss = total / n` and `if torch.isnan(loss): …`"""
+    """`torch.where(n > 0, total / n, 0)`, `loss = total / n` and `if torch.isnan(loss): …` or `loss[n == 0] = 0`"""
     statement = statement_of(division.node)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     later = uses(division.module, target) if isinstance(target, ast.Name) else []
@@ -265,9 +266,11 @@ def _is_cleaned(division: Value) -> bool:
 
 
 def _goes_into_cleaning(use: ast.AST) -> bool:
+    if isinstance(use.up, ast.Subscript) and use.up.value is use and isinstance(use.up.ctx, ast.Store):
+        return True
     for around in ancestors(use):
         if isinstance(around, ast.stmt):
             return False
-        if isinstance(around, ast.Call) and last_word(around.func) in ("where", "nan_to_num", "isnan", "isfinite"):
+        if isinstance(around, ast.Call) and last_word(around.func) in _CLEANING:
             return True
     return False

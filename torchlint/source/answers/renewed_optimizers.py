@@ -63,14 +63,21 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         learners = [origin for inner in held.modules for origin in origins(inner, SAME_WEIGHTS)]
         if any(_is_a_copy(origin) and not _is_older(origin, loop, made, classes) for origin in learners):
             continue
-        steps = [
-            act
-            for act in acts(module, body_of(loop))
-            if act.role == STEP and any(o.node is event.node for o in identity(act.on).values())
-        ]
+        steps = _steps_of_what_is_made(module, loop).get(event.node, [])
         if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
             found.append((event, steps[0]))
     return [] if found and _draws_what_it_counts(loop, done) else found
+
+
+@remembered
+def _steps_of_what_is_made(module: Module, loop: ast.AST) -> dict[ast.AST, list[Act]]:
+    """The steps of a loop by what makes their optimizers."""
+    found: dict[ast.AST, list[Act]] = {}
+    for act in acts(module, body_of(loop)):
+        if act.role == STEP:
+            for node in {origin.node for origin in identity(act.on).values()}:
+                found.setdefault(node, []).append(act)
+    return found
 
 
 def made_at_each_access(module: Module, function: ast.FunctionDef) -> tuple[Value, ast.Call] | None:

@@ -7,10 +7,12 @@ import ast
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, standing_in
 from torchlint.source.text.spelling import dumped, receiver, unparsed
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.graphs import graph, loss_of, mark
@@ -19,6 +21,8 @@ from torchlint.source.training.regions import runs_without_grad, tests_around, u
 
 _MAX_BACKWARDS = 20  # of one file
 _MAX_CALLERS = 20
+_TELLING = ("requires_grad", "grad_fn", "is_leaf")
+_TYPES = ("isinstance", "is_tensor", "hasattr")
 _ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Constant)
 
 
@@ -31,6 +35,22 @@ def trained_output(tensor: Value) -> Value | None:
         if made and all(map(_is_trained, made)):
             return made[0]
     return None
+
+
+def is_asked_about(tensor: Value) -> bool:
+    """Does the function look whether a name is a tensor, or one that requires gradients, and so know what it does?"""
+    function = enclosing_function(tensor.node)
+    names = {node.id for node in ast.walk(tensor.node) if isinstance(node, ast.Name)}
+    return function is not None and not names.isdisjoint(_asked_about(tensor.module, function))
+
+
+@remembered
+def _asked_about(module: Module, function: ast.AST) -> set[str]:
+    index = module.index
+    read = (node for word in _TELLING for node in standing_in(function, index.attributes(word)))
+    asked = [node.value for node in read if isinstance(node.ctx, ast.Load)]
+    asked += [call.args[0] for call in index.calls_of(*_TYPES, inside=function) if call.args]
+    return {node.id for node in asked if isinstance(node, ast.Name)}
 
 
 def _handed_in(tensor: Value) -> list[Value]:

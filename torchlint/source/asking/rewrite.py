@@ -219,8 +219,12 @@ def add_import(module: Module, statement: str) -> Edits | None:
     if not count:
         return insert_before(module, body[0], statement)
     last = body[count - 1]
-    line = [s for s in body if first_line(s) <= last.end_lineno and s.end_lineno >= last.lineno]
-    return replaced(module, line[0], line[-1], lambda old: [*old, _parsed(module, statement)])
+    begin, end = count - 1, count
+    while begin and body[begin - 1].end_lineno >= last.lineno:
+        begin -= 1
+    while end < len(body) and first_line(body[end]) <= last.end_lineno:
+        end += 1
+    return replaced(module, body[begin], body[end - 1], lambda old: [*old, _parsed(module, statement)])
 
 
 def _is_docstring(node: ast.stmt) -> bool:

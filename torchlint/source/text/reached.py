@@ -94,6 +94,7 @@ class Reached:
         self._lead_to(self.files | by_hand)
         self._open |= by_hand | self._packaged
         self._names = self._named()
+        self._shown: dict[str, frozenset[str]] = {}
 
     def answer(self, path: str) -> str:
         """All that is told of a file, in short."""
@@ -103,7 +104,9 @@ class Reached:
 
     def has(self, path: str, name: str) -> bool:
         """Is a definition at the top of a file reached? What the sketch does not show may be."""
-        return name in self._names.get(path, ()) or all(name != piece.name for piece in self._sketches[path].pieces)
+        if path not in self._shown:
+            self._shown[path] = frozenset(piece.name for piece in self._sketches[path].pieces)
+        return name in self._names.get(path, ()) or name not in self._shown[path]
 
     def is_imported(self, path: str) -> bool:
         """Does any file import it, reached or not?"""

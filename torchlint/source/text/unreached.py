@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from bisect import bisect_right
 from functools import cached_property
 from typing import NamedTuple
 
@@ -100,15 +101,18 @@ class Unreached:
         if any(part.is_deprecated and not part.is_taken and self._says_nobody(part) for part in (*top, *methods)):
             return True
         known, path = self._reached, self._view.path
-        if known is None:
-            return False
-        if path not in known.files or not (known.is_imported(path) or known.is_script(path)):
+        if known is None or not self._is_in_use:
             return False  # it is to be read, or to be imported by hand
         if any(not known.has(path, part.name) for part in top):
             return True
         if not known.is_imported(path) or any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
             return False
         return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in methods)
+
+    @cached_property
+    def _is_in_use(self) -> bool:
+        known, path = self._reached, self._view.path
+        return known is not None and path in known.files and (known.is_imported(path) or known.is_script(path))
 
     def _says_nobody(self, method: _Definition) -> bool:
         if method not in self._asked and len(self._asked) < _MOST_ASKED:
@@ -117,7 +121,8 @@ class Unreached:
 
 
 def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
-    return [part for part in parts if part.first <= line <= part.last]
+    behind = bisect_right(parts, line, key=lambda part: part.first)
+    return [part for part in parts[max(0, behind - 1) : behind] if line <= part.last]
 
 
 def _says_nobody(view: View, node: _Definition) -> bool:

@@ -15,6 +15,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
+    COMPREHENSIONS,
     FUNCTIONS,
     ancestors,
     block_of,
@@ -391,6 +392,16 @@ def loops_around(node: ast.AST) -> list[ast.AST]:
         found.append(loop)
         loop = loop_around(loop)
     return found
+
+
+def rounds_around(node: ast.AST) -> list[ast.AST]:
+    """The comprehensions and loops of the same function around a place, innermost first."""
+    inside = [
+        n
+        for n in ancestors(node)
+        if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is enclosing_function(node)
+    ]
+    return inside + loops_around(node)
 
 
 def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
