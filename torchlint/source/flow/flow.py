@@ -264,8 +264,9 @@ class _Tracer(CallTracer):
 
     def _is_copy(self, value: Value) -> bool:
         """`list(hooks)`, each element of which is one of `hooks`, unless it is changed"""
-        is_list = last_word(value.node.func) in ("list", "tuple") and len(value.node.args) == 1
-        return is_list and value.path[0] == EACH and not is_changed(value)
+        func, given = value.node.func, value.node.args
+        is_list = isinstance(func, ast.Name) and func.id in ("list", "tuple") and func.at.lookup(func.id) is None
+        return is_list and len(given) == 1 and value.path[0] == EACH and not is_changed(value)
 
     def _element(self, value: Value, elements: list[ast.expr], depth: int) -> Iterator[Value]:
         step, rest = value.path[0], value.path[1:]
