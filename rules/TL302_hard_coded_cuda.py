@@ -42,7 +42,7 @@ def kernel(x):
 import ast
 import re
 
-from torchlint import Call, on_call, on_node
+from torchlint import Call, Node, on_call, on_node
 
 read_on = ("TL301", "torch.accelerator.current_accelerator")
 default = False
@@ -64,9 +64,7 @@ def check(call: Call):
         given = call.node.args
         if given and not (isinstance(given[0], ast.Constant) and isinstance(given[0].value, int)):
             return
-    elif not is_cuda(
-        call.argument("type" if call.word() == "device" else "device", 0 if call.word() == "device" else 1)
-    ):
+    elif not is_cuda(call.argument(*(("type", 0) if call.word() == "device" else ("device", 1)))):
         return
     if not is_asked(call):
         yield said(call)
@@ -75,14 +73,46 @@ def check(call: Call):
 @on_node("keyword", needs="cuda")
 def given(keyword):
     call = keyword.at(keyword.node.up)
-    is_factory = keyword.node.arg == "device" and is_cuda(keyword.node.value) and isinstance(call.node, ast.Call)
-    if (
-        is_factory
-        and call.word() != "to"
-        and (call.name(call.node.func) or "").startswith("torch.")
-        and not is_asked(call)
-    ):
+    is_device = keyword.node.arg == "device" and is_cuda(keyword.node.value)
+    if is_device and call.word() != "to" and is_of_torch(call) and not is_asked(call):
         yield said(call)
+
+
+@on_node("Module", needs=("'cuda|\"cuda", ".to(|device"))
+def chosen(file: Node):
+    """`DEVICE = "cuda"`, and then `.to(DEVICE)`: each constant once."""
+    if file.project_says("is_available", "device_count", "current_accelerator"):
+        return
+    told = set()
+    for call, device in taken(file):
+        plain = isinstance(device, (ast.Name, ast.Attribute, ast.Subscript))
+        made = file.origins(device) if plain and not is_asked(call) else []
+        if made and all(is_fixed(call, device, origin) for origin in made) and made[0].node not in told:
+            told.add(made[0].node)
+            yield said(call, made[0])
+
+
+def is_fixed(call: Call, device: ast.expr, constant: Call) -> bool:
+    """A field of a record says what it is by default: that holds if the record is made where it is seen."""
+    if not is_cuda(constant.node) or constant.path:
+        return False
+    is_field = isinstance(constant.node.up, ast.AnnAssign) and isinstance(device, ast.Attribute)
+    return not is_field or all(isinstance(made.node, ast.Call) for made in call.origins(device.value))
+
+
+def taken(file: Node):
+    """The calls that take a device, each with the device."""
+    for call in file.calls("to", "device"):
+        if call.word() == "to" or call.is_call("torch.device"):
+            yield from ((call, device) for device in call.node.args[:1])
+    for keyword in file.module.index.keywords("device"):
+        call = file.at(keyword.up)
+        if is_of_torch(call) or call.word() == "to":
+            yield call, keyword.value
+
+
+def is_of_torch(call: Call) -> bool:
+    return isinstance(call.node, ast.Call) and (call.name(call.node.func) or "").startswith("torch.")
 
 
 @on_call("torch.cuda.synchronize", "torch.cuda.device_count", "torch.cuda.set_device", "torch.cuda.current_device")
@@ -92,9 +122,15 @@ def used(call: Call):
         yield call.finding(f"`{call.short}` is for CUDA only", help=f"`{SAME[name]}` is for any accelerator")
 
 
-def said(call: Call):
+def said(call: Call, constant: Call | None = None):
     other = "torch.accelerator.current_accelerator()" if call.target >= (2, 6) else "a device that is chosen once"
-    return call.finding(f"`{call.short}` needs CUDA", help=f"write `.to(device)`, with {other}")
+    is_afar = constant is None or constant.module is not call.module
+    return call.finding(
+        f"`{call.short}` needs CUDA",
+        help=f"write `.to(device)`, with {other}",
+        notes=[] if constant is None else [call.note(constant, "the device"), call.note(call, "goes there")],
+        at=call if is_afar else constant,
+    )
 
 
 def is_cuda(node) -> bool:

@@ -190,7 +190,7 @@ def is_an_extra(place, found) -> bool:
 
 
 def _wrap(place, found):
-    if found.loop is None or not isinstance(found.loop, ast.stmt):
-        return None
+    if not isinstance(found.loop, ast.stmt) or found.node not in place.inside(ast.Call, of=found.loop):
+        return None  # the loop of a helper may train, too, where somebody else calls it
     edits = place.wrap(found.loop, found.loop, "with torch.no_grad():")
     return place.fix("evaluate under `no_grad`", edits, applicability="unsafe", imports=("import torch",))

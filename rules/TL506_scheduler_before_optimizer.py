@@ -129,20 +129,50 @@ def check(round: Round):
         if step is None or not schedule.runs_in_each_round or not schedule.is_plain_schedule:
             continue
         if round.runs_before(schedule, step) and _is_one_round(round, step) and not _has_stepped(round, schedule):
-            is_here = schedule.module is round.module
-            yield round.finding(
-                f"`{schedule.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
-                help=f"call `{schedule.text}` after "
-                + ("the loop over batches" if step.event.loops else f"`{step.text}`"),
-                fix=round.fix("step the optimizer first", round.move_act(schedule, after=step), applicability="unsafe"),
-                notes=[
-                    *([] if is_here else [round.note(schedule, "the scheduler steps here")]),
-                    round.note(step, "the optimizer steps later"),
-                ],
-                at=schedule if is_here else schedule.event.here,
-                severity="info" if _is_late(round, schedule) or _is_written_over(round, schedule, step) else "warning",
-            )
+            yield _said(round, schedule, step)
             return
+
+
+@on_round("function", "file", needs=("step", "optim"))
+def check_methods_put_in(round: Round):
+    """`Fit(net).run(loader)`, where the loop stands in a base class, and what runs in its rounds in one that derives"""
+    if not round.may_train or not round.each("backward") or round.each("opaque"):
+        return
+    for schedule in round.each("schedule"):
+        step = round.step_of(schedule)
+        if step is None or not round.runs_before(schedule, step) or not schedule.is_plain_schedule:
+            continue
+        if _is_put_in(round, schedule, step) and conditions(schedule) <= conditions(step):
+            yield _said(round, schedule, step)
+            return
+
+
+def _is_put_in(round, schedule, step) -> bool:
+    """Does each round of a base class's loop run the scheduler once, in a method of the class that derives?"""
+    loops, heir = schedule.event.loops, getattr(schedule.function, "up", None)
+    if len(loops) != 1 or step.event.loops[:1] != loops or not isinstance(heir, ast.ClassDef):
+        return False
+    base = getattr(round.at(loops[0]).function, "up", None)
+    return isinstance(base, ast.ClassDef) and base.name in map(round.word, heir.bases)
+
+
+def conditions(act) -> set:
+    return {(id(test.node), truth) for test, truth in act.event.tests}
+
+
+def _said(round, schedule, step):
+    is_here = schedule.module is round.module
+    return round.finding(
+        f"`{schedule.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
+        help=f"call `{schedule.text}` after " + ("the loop over batches" if step.event.loops else f"`{step.text}`"),
+        fix=round.fix("step the optimizer first", round.move_act(schedule, after=step), applicability="unsafe"),
+        notes=[
+            *([] if is_here else [round.note(schedule, "the scheduler steps here")]),
+            round.note(step, "the optimizer steps later"),
+        ],
+        at=schedule if is_here else schedule.event.here,
+        severity="info" if _is_late(round, schedule) or _is_written_over(round, schedule, step) else "warning",
+    )
 
 
 def _is_late(round, schedule) -> bool:

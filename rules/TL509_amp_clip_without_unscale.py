@@ -126,12 +126,13 @@ def check(round: Round):
         if clip.excludes(backward) or step and clip.excludes(step) or clip.node in told:
             continue
         told |= {backward, clip.node}  # a helper may be called twice
+        is_here = clip.module is round.module  # a helper of another file does what it is for
         yield round.finding(
             f"`{clip.text}` sees gradients that are still multiplied by the loss scale",
             help=f"call `{_scaler(backward)}.unscale_({step.on_text if step else 'optimizer'})` before it",
             fix=_fix(round, clip, backward, step),
-            notes=[round.note(backward, "scaled here")],
-            at=clip,
+            notes=[round.note(backward, "scaled here"), *([] if is_here else [round.note(clip, "looked at here")])],
+            at=clip if is_here else clip.event.here,
         )
 
 

@@ -52,12 +52,15 @@ def train(model, optimizer, batches):
         F.mse_loss(model(x), y).backward()
         optimizer.step()
 ```
+
+How it works: `torchlint/source/answers/unread_seeds.py`.
 """
 
 import ast
 from itertools import takewhile
 
 from torchlint import Round, named, on_round
+from torchlint.source.answers.unread_seeds import unread_seed
 
 read_on = ("TL702", "TL709", "torch.manual_seed", "notes/randomness")
 default = False
@@ -79,12 +82,15 @@ def check(program: Round):
             notes=[program.note(trains[0], "trained here")],
             at=others[-1],
         )
-    elif not program.project_says("seed"):
+        return
+    unread = unread_seed(program.module)
+    if unread is not None or not program.project_says("seed"):
         yield program.finding(
             "this program trains, and nothing sets a seed: no run can be repeated",
             help="call `torch.manual_seed` first",
             notes=[
-                program.note(start, "at the beginning of this, for example") for start in starts(program, trains[0])
+                *(program.note(start, "at the beginning of this, for example") for start in starts(program, trains[0])),
+                *([] if unread is None else [program.note(unread, "nothing reads this")]),
             ],
             at=trains[0],
         )

@@ -50,34 +50,86 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
         yield from _updated_states(module, assignment)
         return
     for holder, value in _assigned(assignment):
+        whole = _filled_by(assignment.up, holder, value)
+        if whole is not None:
+            yield from _put_in(module, assignment.up, holder.value, whole, value)
         # The cheap questions first.
         if not isinstance(value, (ast.Call, ast.Dict, ast.DictComp, ast.Tuple, ast.List)):
             continue
         on = _kept_on(module, holder)
         if _is_kept(module, assignment, holder) or on is not holder and _is_kept(module, assignment, on):
-            state, holder = _state(module, value), on
-            if (
-                state is not None
-                and not _takes_its_place(holder, state)
-                and not _is_only_saved(module, holder)
-                and not _is_handed_on(module, holder)
-                and not _is_used_at_once(module, assignment, holder)
-                and not _is_new_in_each_call(module, state)
-                and not _is_left_behind(module, state)
-                and not _is_of_a_finished_model(module, assignment, state)
-            ):
-                yield Aliased(holder, value, state)
+            state = _state(module, value)
+            if state is not None and _is_for_later(module, assignment, on, state):
+                yield Aliased(on, value, value if isinstance(value, ast.DictComp) else state)
 
 
 def _updated_states(module: Module, call: ast.Call) -> Iterator[Aliased]:
-    """`best.update(loss=loss, weights=model.state_dict())`"""
-    if not isinstance(call.func, ast.Attribute) or not _is_kept(module, statement_of(call), call.func.value):
+    """`best.update(loss=loss, weights=model.state_dict())`, `best.update(model.state_dict())`"""
+    if not isinstance(call.func, ast.Attribute):
         return
-    given = [k.value for k in call.keywords] + [v for a in call.args if isinstance(a, ast.Dict) for v in a.values]
-    for value in given:
+    dicts = [a for a in call.args if isinstance(a, ast.Dict)]
+    for value in [k.value for k in call.keywords] + [v for a in dicts for v in a.values]:
         state = _state(module, value)
-        if state is not None and not _is_only_saved(module, call.func.value):
-            yield Aliased(call.func.value, value, state)
+        on = call.func.value
+        if state is not None and _is_kept(module, statement_of(call), on) and not _is_only_saved(module, on):
+            yield Aliased(on, value, state)
+    for whole in call.args:
+        if whole not in dicts:
+            yield from _put_in(module, statement_of(call), call.func.value, whole, whole)
+
+
+def _put_in(module: Module, statement: ast.stmt, on: ast.expr, whole: ast.expr, value: ast.expr) -> Iterator[Aliased]:
+    """The entries of a state that go into a dict which is there before, as they are."""
+    holder = _as_it_was_made(on)
+    state = _state(module, _as_it_was_set(whole)) if _is_kept(module, statement, holder) else None
+    if state is not None and _is_for_later(module, statement, holder, state):
+        yield Aliased(holder, value, state if within(state, value) else value)
+
+
+def _filled_by(loop: ast.AST, entry: ast.expr, value: ast.expr) -> ast.expr | None:
+    """`state` of `for name, w in state.items(): best[name] = w.detach()`"""
+    is_entry = isinstance(entry, ast.Subscript) and isinstance(entry.slice, ast.Name)
+    return _gone_through(loop, value) if isinstance(loop, ast.For) and is_entry else None
+
+
+def _gone_through(loop: ast.For | ast.comprehension, value: ast.expr) -> ast.expr | None:
+    """The dict of which a loop takes each entry as it is: `state` of `for k, v in state.items()`, where `v` is kept, or
+    of `for k in state`, where `state[k]` is.
+    """
+    kept, over = _same_memory(value), loop.iter
+    word = last_word(over.func) if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) else ""
+    if word == "items":
+        elements = getattr(loop.target, "elts", ())
+        is_its = len(elements) == 2 and isinstance(kept, ast.Name) and unparsed(elements[1]) == kept.id
+        return over.func.value if is_its else None
+    whole = over.func.value if word == "keys" else over
+    return whole if unparsed(kept) == f"{unparsed(whole)}[{unparsed(loop.target)}]" else None
+
+
+def _as_it_was_made(holder: ast.expr) -> ast.expr:
+    """`best` of `best = {}`, which is filled later"""
+    scope = holder.at.lookup(holder.id) if isinstance(holder, ast.Name) else None
+    found = reaching(holder, scope) if scope is not None else []
+    return found[0] if len(found) == 1 and isinstance(found[0], ast.Name) else holder
+
+
+def _as_it_was_set(named: ast.expr) -> ast.expr:
+    """`model.state_dict()` of `state`, after `state = model.state_dict()`"""
+    made = _as_it_was_made(named).up
+    return made.value if made is not named.up and isinstance(made, ast.Assign) else named
+
+
+def _is_for_later(module: Module, statement: ast.stmt, holder: ast.expr, state: ast.Call) -> bool:
+    """Is what is kept of a state there for a time when its model has been trained?"""
+    return not (
+        _takes_its_place(holder, state)
+        or _is_only_saved(module, holder)
+        or _is_handed_on(module, holder)
+        or _is_used_at_once(module, statement, holder)
+        or _is_new_in_each_call(module, state)
+        or _is_left_behind(module, state)
+        or _is_of_a_finished_model(module, statement, state)
+    )
 
 
 def collected_states(module: Module, node: ast.Call | ast.Assign) -> Iterator[Aliased]:
@@ -129,10 +181,8 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
         found = (_state(module, entry, depth - 1) for entry in entries)
         return next((state for state in found if state is not None), None)
     if isinstance(value, ast.DictComp):
-        entries = getattr(value.generators[0].iter, "func", None)  # `state.items`
-        if not _is_same_memory(value.value) or not isinstance(entries, ast.Attribute) or entries.attr != "items":
-            return None
-        return _state(module, entries.value, depth - 1)
+        whole = _gone_through(value.generators[0], value.value)
+        return _state(module, _as_it_was_set(whole), depth - 1) if whole is not None else None
     if not isinstance(value, ast.Call):
         return None
     copied = _copied_shallowly(module, value)
@@ -179,14 +229,14 @@ def _is_dataclass(owner: ClassInfo | None) -> bool:
     )
 
 
-def _is_same_memory(entry: ast.expr) -> bool:
-    """`v`, `v.detach()` or `v.data` of `for k, v in state.items()`: without its graph a tensor is no copy."""
+def _same_memory(entry: ast.expr) -> ast.expr:
+    """`v` of `v`, `v.detach()` or `v.data`: without its graph a tensor is no copy."""
     while isinstance(entry, (ast.Call, ast.Attribute)):
         name = entry.func if isinstance(entry, ast.Call) else entry
         if not isinstance(name, ast.Attribute) or name.attr != ("detach" if name is not entry else "data"):
-            return False
+            break
         entry = name.value
-    return isinstance(entry, ast.Name)
+    return entry
 
 
 def _takes_its_place(holder: ast.expr, state: ast.Call) -> bool:

@@ -58,6 +58,9 @@ def is_dropped(module: Module, result: ast.AST, depth: int = _DEPTH, at_once: bo
         if isinstance(target, ast.Tuple) and _gives_places(module, result):
             names = names[:1]
         return _are_dropped(module, names, depth, at_once)
+    if isinstance(parent, (ast.For, ast.comprehension)) and _gives_several(module, result):
+        names = parent.target.elts if isinstance(parent.target, ast.Tuple) else [parent.target]
+        return _are_dropped(module, names, depth, at_once)
     if isinstance(parent, ast.AugAssign) and not at_once and isinstance(parent.target, ast.Name):
         return _is_dropped_with_its_sum(module, parent.target, depth)
     if isinstance(parent, ast.Return) or isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Return):
@@ -122,6 +125,12 @@ def _later(module: Module, name: ast.Name | ast.arg) -> Iterator[ast.Name]:
     for binding in name.up.up.scope.bindings[name.arg] if is_given else name.at.lookup(name.id).bindings[name.id]:
         if isinstance(binding.up, ast.AugAssign):
             yield from uses(module, binding)
+
+
+def _gives_several(module: Module, gone_through: ast.AST) -> bool:
+    """`for scores, y in gathered(net)`: of a function's own list each is apart, of one tensor they are parts."""
+    called = callees(Value(module, gone_through)) if isinstance(gone_through, ast.Call) else []
+    return bool(called) and all(isinstance(callee.function, ast.FunctionDef) for callee in called)
 
 
 def _gives_places(module: Module, call: ast.AST) -> bool:

@@ -9,6 +9,7 @@ from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.evaluation import (
     GRADIENT_WORDS,
     Evaluation,
+    evaluations_with_graph,
     goes_backward_by_hand,
     is_called_without_grad,
     is_conditional,
@@ -29,8 +30,9 @@ _SWITCHING = frozenset(("eval",))
 
 
 def evaluations_in_helpers(module: Module, owner: ast.AST) -> Iterator[Evaluation]:
-    """The first call in a function (or a file's top) of a helper of the same file, in a loop where nothing needs a
-    gradient, that asks a model it has put in eval mode, if only numbers are read of what comes back.
+    """The first call in a function (or a file's top) of a helper of the same file that asks a model it has put in eval
+    mode, in a loop around the call or of the helper's own in which nothing needs a gradient, if only numbers are read
+    of what comes back.
     """
     here = owner if isinstance(owner, FUNCTIONS) else None
     if getattr(here, "name", "") == "__init__" or not module.index.stands(_SWITCHING, owner):
@@ -42,8 +44,7 @@ def evaluations_in_helpers(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         if not event.stores_grad
         and enclosing_function(event.node) is here
         and last_word(event.node.func) in names
-        and (loops := rounds_around(event.node))
-        and not may_mention(module, loops[-1:], GRADIENT_WORDS)
+        and not may_mention(module, rounds_around(event.node)[-1:], GRADIENT_WORDS)
         and is_dropped(module, event.node)
     ]
     if not calls or goes_backward_by_hand(module):
@@ -55,12 +56,25 @@ def evaluations_in_helpers(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         switch = _switch_above(module, owner, call, model) if model is not None else None
         if switch is None or is_conditional(switch, event):
             continue
-        if _records(event, call) and not leaves_no_graph(module, model):
+        rounds = rounds_around(call)
+        own = [] if rounds else _own_rounds(event)
+        if (rounds or own) and _records(event, call) and not leaves_no_graph(module, model):
             found = Evaluation(event, model, switch)
             found.node = call
-            found.loops = [loop for loop in rounds_around(call) if loop.lineno > switch.node.lineno]
+            found.loops = own or [loop for loop in rounds if loop.lineno > switch.node.lineno]
             yield found
             return
+
+
+def _own_rounds(event: Event) -> list[ast.AST]:
+    """The loops of a helper around a forward, if nothing there needs a gradient, and it is not said of the helper
+    itself that it evaluates.
+    """
+    rounds = rounds_around(event.node)
+    if not rounds or may_mention(event.module, rounds[-1:], GRADIENT_WORDS):
+        return []
+    told = evaluations_with_graph(event.module, enclosing_function(event.node))
+    return [] if any(found.node is event.node for found in told) else rounds
 
 
 def _switch_above(module: Module, owner: ast.AST, call: ast.Call, model: Value) -> Act | None:

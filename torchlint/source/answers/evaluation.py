@@ -22,6 +22,7 @@ from torchlint.source.text.index import (
     DEFINITIONS,
     FUNCTIONS,
     LOOPS,
+    UNWRITTEN,
     ancestors,
     enclosing_function,
     last_word,
@@ -164,8 +165,12 @@ def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
 
 
 def _names_leading_to(module: Module, asking: Module, function: ast.AST) -> frozenset[str]:
-    name = frozenset((function.name,))
-    return name if module is asking else leading_to(module, (), name)
+    names = frozenset((function.name,))
+    if module is not asking:
+        names = leading_to(module, (), names)
+        if not names.isdisjoint(UNWRITTEN):  # `scorer(net)` of `scorer = Scorer(loader)`
+            names |= {cls.name for cls in module.index.classes}
+    return names
 
 
 def _is_hook_of_a_trainer(owner: ClassInfo) -> bool:
@@ -343,13 +348,10 @@ def is_switched(event: Event) -> bool:
     """Under `set_grad_enabled(phase == "train")` it is training and evaluation at once."""
     for place in (event.value, *event.via):
         for around in ancestors(place.node):
-            if isinstance(around, (ast.With, ast.AsyncWith)):
-                if any(
-                    last_word(getattr(item.context_expr, "func", item.context_expr))
-                    in ("set_grad_enabled", "enable_grad")
-                    for item in around.items
-                ):
-                    return True
+            entered = around.items if isinstance(around, (ast.With, ast.AsyncWith)) else ()
+            words = {last_word(getattr(item.context_expr, "func", item.context_expr)) for item in entered}
+            if words & {"set_grad_enabled", "enable_grad"}:
+                return True
     return False
 
 
@@ -455,9 +457,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             if (act := last_above(switches.get(key, []), event.node.lineno)) is not None
         ]
         before = [act for _, act in sorted(nearest, key=lambda pair: pair[0])]
-        called_for_it = (
-            not before and named and loops and bool(module.index.callers(here.name))
-        )  # whoever calls has set the mode
+        # Whoever calls has set the mode.
+        called_for_it = not before and named and loops and bool(module.index.callers(here.name))
         if (measures and not before or not named and _counts_rounds(loops)) and not is_dropped(module, event.node):
             continue
         if not called_for_it and (not before or before[-1].role != EVAL or is_conditional(before[-1], event)):

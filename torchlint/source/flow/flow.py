@@ -234,7 +234,8 @@ class _Tracer(CallTracer):
         if isinstance(node, ast.Attribute):
             yield from self._attribute(value, depth)
         elif isinstance(node, ast.Call):
-            yield from self._call(value, depth)
+            is_copy = bool(value.path) and self._is_copy(value)
+            yield from self._iterate(value.at(node.args[0]), depth) if is_copy else self._call(value, depth)
         elif isinstance(node, ast.IfExp):
             for branch in live(value):
                 yield from self.trace(value.at(branch), depth)
@@ -260,6 +261,12 @@ class _Tracer(CallTracer):
                 yield from self.trace(value.at(part), depth)
         else:
             yield value
+
+    def _is_copy(self, value: Value) -> bool:
+        """`list(hooks)`, each element of which is one of `hooks`, unless it is changed"""
+        func, given = value.node.func, value.node.args
+        is_list = isinstance(func, ast.Name) and func.id in ("list", "tuple") and func.at.lookup(func.id) is None
+        return is_list and len(given) == 1 and value.path[0] == EACH and not is_changed(value)
 
     def _element(self, value: Value, elements: list[ast.expr], depth: int) -> Iterator[Value]:
         step, rest = value.path[0], value.path[1:]

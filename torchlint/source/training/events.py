@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchlint.source.flow.branches import decided
 from torchlint.source.flow.callers import may_be_ours
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.named_methods import called
@@ -193,7 +194,10 @@ def leading_to(module: Module, imports: tuple[Module, ...], words: frozenset[str
     Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole
     file.
     """
-    found, todo = set(words), list(words)
+    found = set(words)
+    if any(map(_calls_by_name, (module, *imports))):
+        found.add("getattr")
+    todo = list(found)
     while todo:
         word = todo.pop()
         for home in (module, *imports):
@@ -201,6 +205,18 @@ def leading_to(module: Module, imports: tuple[Module, ...], words: frozenset[str
             found |= new
             todo += new
     return frozenset(found)
+
+
+@remembered
+def _calls_by_name(module: Module) -> bool:
+    """`getattr(hook, event)(self)`: where methods are called so, their names stand in texts."""
+    return any(
+        isinstance(asked.up, ast.Call)
+        and asked.up.func is asked
+        and bool(asked.args)
+        and external_name(Value(module, asked.args[0])) is None
+        for asked in module.index.callers("getattr")
+    )
 
 
 @remembered
