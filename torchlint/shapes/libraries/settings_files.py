@@ -15,6 +15,7 @@ from torchlint.shapes.libraries.path_texts import path_text
 
 _DEPTH = 20
 _LINES = 1000
+_JSON_HOOKS = ("object_hook", "object_pairs_hook", "parse_float", "parse_int", "parse_constant")
 
 
 class OpenFile(StandIn):
@@ -163,14 +164,18 @@ def _text_of(machine, source: Any) -> Any:
     return source if type(source) is str else from_unknown(source, "a configuration")
 
 
-def read_json(machine, source, *args, **options):
-    """`json.load` and `json.loads`."""
+def read_json(machine, source, **options):
+    """`json.load` and `json.loads`: what the program makes of each object or number, it makes here, too."""
     text = _text_of(machine, source)
     if type(text) is not str or len(text) > 100_000:
         return from_unknown(text, "data from a text")
+    if not options.keys() <= {*_JSON_HOOKS, "strict"}:
+        return Unknown("data from a text, read by a decoder of the program")
     machine.budget.spend(len(text) >> 2)
+    hooks = {name: options[name] for name in _JSON_HOOKS if options.get(name) is not None}
+    made_by = {name: lambda part, hook=hook: machine.call(hook, [part], {}) for name, hook in hooks.items()}
     try:
-        return json.loads(text)
+        return json.loads(text, strict=options.get("strict", True) is not False, **made_by)
     except RecursionError:
         return Unknown("data of great depth")
 
