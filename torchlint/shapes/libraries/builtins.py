@@ -57,7 +57,7 @@ def _isinstance(machine, value, kinds):
         known = type(value) in PLAIN or type(value) is torch.Tensor or isinstance(value, (str, list, tuple, dict))
         return False if known else Unknown("an unknown class")
     if type(value) is Unknown:
-        return Unknown("an unknown value")
+        return _unknown_is(machine, value, kinds)
     if isinstance(kinds, Special):
         if "home" in kinds.__dict__ and isinstance(value, torch.Tensor):  # `torch.cuda.FloatTensor`
             where = machine.device_of(value)
@@ -73,6 +73,19 @@ def _isinstance(machine, value, kinds):
     if isinstance(value, kinds):
         return True
     return Unknown("whether it has the methods of a protocol") if Interface in kinds.__bases__ else False
+
+
+def _unknown_is(machine, value, kind):
+    """A tensor of any size is a tensor, and a number that nobody knows is none, nor a list."""
+    known = wild.known_of(value)
+    if known is not None and all(isinstance(one, (torch.Tensor, Array)) for one in known.values.values()):
+        return _isinstance(machine, known.example, kind)
+    kind = kind.__dict__.get("kind") if isinstance(kind, Special) else kind
+    if wild.is_number(value) or wild.is_text(value) or known is not None and type(known.example) in PLAIN:
+        others = (torch.Tensor, torch.nn.Module, Array, list, tuple, dict, set)
+        if isinstance(kind, type) and issubclass(kind, (*others, *(() if wild.is_text(value) else (str,)))):
+            return False
+    return Unknown("an unknown value")
 
 
 def _exec(machine, code, *spaces):

@@ -526,9 +526,7 @@ FOUND: dict[str, Any] = {
         nn__attention__flex_attention__flex_attention=_flex_attention,
         device=_device,
         Generator=_generator,
-        is_tensor=lambda machine, value: (
-            Unknown("an unknown value") if type(value) is Unknown else isinstance(value, torch.Tensor)
-        ),
+        is_tensor=lambda machine, value: NAMES["isinstance"].function(machine, value, torch.Tensor),
         is_storage=_answer(False),
         # In earnest every operation would write down the whole stack for a backward, for three times what it costs.
         autograd__detect_anomaly=_context,
