@@ -303,7 +303,7 @@ def _number(batch: Any, samples: list) -> None:
         if all(type(sample) is int for sample in samples):
             ranges.keep(batch, ranges.Interval(min(samples), max(samples)))
         elif all(isinstance(sample, torch.Tensor) for sample in samples):
-            ranges.keep(batch, ranges.together(samples))
+            ranges.join(batch, samples)
 
 
 def _check_alike(machine, samples: list) -> None:

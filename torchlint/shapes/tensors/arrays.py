@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.tensors import ranges
 
 DTYPES = {
     "float64": torch.float64,
@@ -229,7 +230,7 @@ class Array:
     argmin = argmax
 
     def argsort(self, axis: int = -1, **options) -> Array:
-        return Array(self.tensor.to(torch.int64))
+        return Array(torch.empty_like(self.tensor, dtype=torch.int64))
 
     def any(self, axis: Any = None, **options) -> Any:
         return self._reduce(axis, dtype="bool")
@@ -237,7 +238,7 @@ class Array:
     all = any
 
     def clip(self, *_, **options) -> Array:
-        return self.copy()
+        return Array(torch.empty_like(self.tensor))
 
     round = conj = clip
 
@@ -260,7 +261,7 @@ class Array:
         return Unknown("a value of an array")
 
     def fill(self, *_, **options) -> None:
-        pass
+        ranges.forget(self.tensor)
 
     sort = setflags = fill
 
@@ -296,7 +297,7 @@ class Array:
         return Array(self.tensor[tuple(parts)], backwards and is_view)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        pass
+        ranges.forget(self.tensor)
 
     def __iter__(self):
         if len(self) > 4096:
@@ -380,11 +381,24 @@ def _operator(function: Callable, swapped: bool = False):
     return lambda self, other: self._apply(function, other, swapped)
 
 
+def _in_place(function: Callable):
+    def change(self: Array, other: Any) -> Any:
+        made = self._apply(function, other, False)
+        floats = isinstance(made, Array) and made.tensor.is_floating_point() and not self.tensor.is_floating_point()
+        if not isinstance(made, Array) or made.shape != self.shape or floats:  # which NumPy refuses
+            return made
+        ranges.forget(self.tensor)
+        return self
+
+    return change
+
+
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
     _function = getattr(operator, _name)
+    setattr(Array, f"__i{_name.strip('_')}__", _in_place(_function))
     setattr(Array, f"__{_name.strip('_')}__", _operator(_function))
     setattr(Array, f"__r{_name.strip('_')}__", _operator(_function, swapped=True))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Array, f"__{_name}__", _operator(getattr(operator, _name)))
 Array.__hash__ = object.__hash__
-Array.__neg__ = Array.__pos__ = Array.__invert__ = Array.copy
+Array.__neg__ = Array.__pos__ = Array.__invert__ = Array.clip

@@ -3,7 +3,8 @@
 Values up to a few hundred are known one by one (`real` on the storage). What is larger, or drawn, still has a least and
 a greatest: `randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not each
 part of it does. Both lie on the storage as `span`. A tensor that was written to in part keeps the numbers of the other
-places (`rest`). What `rand` draws lies between 0 and 1 (`drawn`).
+places (`rest`). What `rand` draws lies between 0 and 1 (`drawn`). A batch knows the `rows` of which it has some: each
+column of all batches has its own least and greatest number.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class RangeError(IndexError):
         self.size = size
 
 
-FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance", "lengths")
+FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance", "lengths", "rows")
 COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
@@ -58,7 +59,7 @@ def lose(tensor: torch.Tensor) -> None:
     held = tensor.untyped_storage().__dict__
     real = held.pop("real", None)
     span = held.pop("span", None)
-    for fact in ("drawn", "held", "distinct", "chance", "lengths"):
+    for fact in ("drawn", "held", "distinct", "chance", "lengths", "rows"):
         held.pop(fact, None)
     if span is not None and span.drawn and not covers(tensor):
         held["span"] = Interval(span.low, span.high)  # what may be expected anywhere is expected in the other places
@@ -106,14 +107,11 @@ def span_of(tensor: torch.Tensor) -> Interval | None:
     if tensor.dtype.is_floating_point or tensor.is_complex() or tensor.dtype is torch.bool or not tensor.numel():
         return None
     held = tensor.untyped_storage().__dict__
-    real = held.get("real")
-    if real is not None and real.dtype == tensor.dtype:
-        strides = tensor.stride()
-        shape = [size if stride else 1 for size, stride in zip(tensor.shape, strides)]  # once what is repeated
-        if math.prod(shape) > real.numel():
-            return None  # windows that overlap, however many
-        values = torch.as_strided(real, shape, strides, tensor.storage_offset())
-        return Interval(int(values.min()), int(values.max()))
+    values = _values(tensor)
+    if values is None and "rows" in held and not covers(tensor):
+        values = _column(held["rows"], tensor)
+    if values is not None:
+        return Interval(int(values.min()), int(values.max())) if values.numel() else None
     span = held.get("span")
     if span is not None:
         return span if span.drawn or covers(tensor) else None
@@ -122,6 +120,34 @@ def span_of(tensor: torch.Tensor) -> Interval | None:
         values = rest[0].flatten()[rest[1]]
         return Interval(int(values.min()), int(values.max()))
     return None
+
+
+def _values(tensor: torch.Tensor) -> torch.Tensor | None:
+    """The numbers of a tensor, if they are known one by one: once what is repeated, and nothing (an empty one) of
+    windows that overlap, however many.
+    """
+    real = tensor.untyped_storage().__dict__.get("real")
+    if real is None or real.dtype != tensor.dtype:
+        return None
+    strides = tensor.stride()
+    shape = [size if stride else 1 for size, stride in zip(tensor.shape, strides)]
+    if math.prod(shape) > real.numel():
+        return real.new_empty(0)
+    return torch.as_strided(real, shape, strides, tensor.storage_offset())
+
+
+def _column(rows: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor | None:
+    """What all rows have where a part of a batch has something of each of its rows."""
+    width = rows[0].numel()
+    shape, strides, offset = list(tensor.shape), tensor.stride(), tensor.storage_offset()
+    along = [dim for dim, stride in enumerate(strides) if stride == width]
+    if len(along) != 1 or shape[along[0]] * width != _count(tensor) or tensor.dtype != rows.dtype:
+        return None
+    beside = sum((size - 1) * stride for dim, (size, stride) in enumerate(zip(shape, strides)) if dim != along[0])
+    if offset + beside >= width:
+        return None
+    shape[along[0]] = len(rows)
+    return torch.as_strided(rows, shape, strides, offset)
 
 
 def _count(tensor: torch.Tensor) -> int:
@@ -152,6 +178,8 @@ def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], t
         keep(result, _made(name, args))
     elif name in COPIES:
         keep(result, span_of(tensors[0]))
+        if name in ("clone", "_to_copy"):
+            _copy_rows(result, tensors[0])
     elif name in _PARTS:
         span = span_of(tensors[0])
         keep(result, span if span is not None and span.drawn else None)
@@ -218,10 +246,21 @@ def _made(name: str, args: tuple) -> Interval | None:
     return Interval(number, number, True) if number is not None else None
 
 
-def together(samples: list[torch.Tensor]) -> Interval | None:
-    """What samples of a dataset hold that become a batch."""
+def join(batch: torch.Tensor, samples: list[torch.Tensor]) -> None:
+    """Say what samples of a dataset hold that become a batch."""
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        return _joined([span_of(sample) for sample in samples])
+        keep(batch, _joined([span_of(sample) for sample in samples]))
+        known, row = [_values(sample) for sample in samples], batch.shape[1:]
+        whole = [held for held in known if held is not None and held.numel() and held.shape[-len(row) :] == row]
+        if row.numel() > 1 and len(whole) == len(samples) and batch.is_contiguous():
+            batch.untyped_storage().rows = torch.cat([values.reshape(-1, *row) for values in whole])
+
+
+def _copy_rows(made: torch.Tensor, tensor: torch.Tensor) -> None:
+    """`batch.to(device)`: another batch of the same rows."""
+    rows = tensor.untyped_storage().__dict__.get("rows")
+    if rows is not None and covers(tensor) and tensor.shape[1:] == rows.shape[1:] and tensor.is_contiguous():
+        made.untyped_storage().rows = rows.to(made.dtype)
 
 
 def _joined(spans: list[Interval | None]) -> Interval | None:
