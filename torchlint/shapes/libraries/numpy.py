@@ -13,7 +13,7 @@ from torchlint.shapes.language.cut_short import REST, may_be_longer
 from torchlint.shapes.libraries.numpy_places import PLACES, as_many
 from torchlint.shapes.libraries.open_sizes import sized
 from torchlint.shapes.tensors import device_tags, wild
-from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
+from torchlint.shapes.tensors.arrays import DTYPES, Array, FloatOfArray, NumpyType, dtype_of, fresh, promote
 from torchlint.shapes.tensors.vectors import LONGEST, Vector
 
 FLOAT = torch.float64
@@ -66,7 +66,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     if type(level) is Unknown:
         ends = _ends(machine, data, shape)
         whole = wild.kind_of_all(ends)
-        if whole is not None and len(ends) == math.prod(shape):
+        if (whole is not None or _are_doubles(ends)) and len(ends) == math.prod(shape):
             return fresh(shape, kind or _DTYPES.get(whole, torch.float64))
         # each may be a number or a sequence
         numbers = all(map(wild.is_number, data))
@@ -83,6 +83,13 @@ def _ends(machine, data, shape: list[int]) -> list:
         data = [value for part in data for value in (part if isinstance(part, (list, tuple, range)) else (part,))]
         machine.budget.length(len(data))
     return list(data)
+
+
+def _are_doubles(ends: list) -> bool:
+    """Whether some numbers make an array of float64, since NumPy computed such a one among them."""
+    others = [v for v in ends if type(v) is not Unknown or type(v.known) is not FloatOfArray]
+    computed = any(type(v) is Unknown and v.known == FloatOfArray(torch.float64) for v in ends)
+    return computed and all(type(v) in wild.NUMBERS or wild.is_number(v) for v in others)
 
 
 _DTYPES = {int: torch.int64, bool: torch.bool}
