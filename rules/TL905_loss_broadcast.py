@@ -68,9 +68,12 @@ mask = torch.ones(16, 1)
 weighted = (mask * (predicted - torch.randn(16, 1)) ** 2).mean()
 least_squares_gan = F.mse_loss(predicted, torch.ones_like(predicted))
 ```
+
+How a loss by hand is read: `torchlint/source/answers/spread_differences.py`.
 """
 
 from torchlint import named, named_of, on_op, shape_text, words
+from torchlint.source.answers.spread_differences import column_of, difference_of
 
 read_on = ("TL113", "TL114", "notes/broadcasting", "torch.nn.functional.mse_loss")
 
@@ -78,7 +81,6 @@ read_on = ("TL113", "TL114", "notes/broadcasting", "torch.nn.functional.mse_loss
 _POINTWISE = words(named("pointwise", but="broadcasts") | named("clips") | named_of("dropout"))
 _FAR = 64  # operations
 _WITHOUT_AXIS = {"squeeze", "flatten", "view", "reshape", "getitem", "select", "ravel"}
-_POSITIVE = {"pow", "square", "abs", "mul"}
 _LAYERS = {"linear", "bilinear", "addmm", "matmul", "conv1d"}
 _DATA = words(named("creates") | named("joins") | named_of("as_tensor", "index_select"))
 
@@ -92,7 +94,7 @@ _DATA = words(named("creates") | named("joins") | named_of("as_tensor", "index_s
 )
 def check(op):
     first, second = op.argument("input", 0), op.argument("target", 1)
-    column = _column(first, second)
+    column = column_of(first, second)
     if column is None:
         yield from _spread_before(first, second)
         return
@@ -103,21 +105,14 @@ def check(op):
 
 @on_op(".mean", "torch.mean", ".sum", "torch.sum", needs=("mean|sum", "backward"), called="sub")
 def check_by_hand(op):
-    made = getattr(op.argument("input", 0), "made_by", None)
-    steps = 0
-    while made is not None and made.name in _POSITIVE and steps < 3:
-        first, second = made.argument("input", 0), made.argument("other", 1)
-        if made.name == "mul" and first != second:
-            return
-        made, steps = getattr(first, "made_by", None), steps + 1
-    if made is None or made.name != "sub" or not steps:
+    made, is_positive = difference_of(op.argument("input", 0))
+    if not is_positive:
         return
     first, second = made.argument("input", 0), made.argument("other", 1)
-    column = _column(first, second)
-    if column is None:
-        return
+    column = column_of(first, second)
     one, other = (first, second)[column], (first, second)[1 - column]
-    if _comes_from(one, _LAYERS) or _is_data(one) and _comes_from(other, _LAYERS, _WITHOUT_AXIS):
+    made_alike = _maker(one, _POINTWISE) == _maker(other, _POINTWISE | _WITHOUT_AXIS)  # every pair of scores
+    if _comes_from(one, _LAYERS) and not made_alike or _is_data(one) and _comes_from(other, _LAYERS, _WITHOUT_AXIS):
         yield _finding(made, column, first, second)
 
 
@@ -128,21 +123,10 @@ def _spread_before(first, second):
     if size > (1,) and (*size, 1) in shapes and size * 2 in shapes:
         for made in (first, second)[shapes.index(size * 2)].behind():
             taken = made.argument("input", 0), made.argument("other", 1)
-            column = _column(*taken)
+            column = column_of(*taken)
             if column is not None:
                 yield _finding(made, column, *taken)
                 return
-
-
-def _column(first, second):
-    """Which of two tensors is the other with an axis of one behind it."""
-    shapes = getattr(first, "shape", None), getattr(second, "shape", None)
-    if None in shapes:
-        return None
-    for column in (0, 1):
-        if shapes[column] == (*shapes[1 - column], 1) and shapes[1 - column] and shapes[1 - column][-1] > 1:
-            return column
-    return None
 
 
 def _comes_from(tensor, names, through=frozenset()):
