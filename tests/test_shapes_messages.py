@@ -304,3 +304,33 @@ def test_it_is_told_where_a_dtype_comes_from(tmp_path: Path, ending: str, lines:
     found = dry_run(text, str(tmp_path / "program.py"), view, listener=Listener(())).faults
     notes = [note for fault in found for note in fault.notes if "comes from" in note.message]
     assert [(note.message, note.span.line) for note in notes] == [("float64 comes from here", line) for line in lines]
+
+
+FLOES = """
+layers = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), nn.Sigmoid()) for _ in range(3))
+floes = []
+for layer in layers:
+    floes.append(layer(floes[-1] if floes else torch.zeros(2, 4)))
+floes[2] += floes[1]
+{}
+floes[2].sum().backward()
+"""
+
+
+@pytest.mark.parametrize("after, line", [("", [9]), ("floes[2].mul_(2)", [10]), ("floes[1].mul_(2)", [])])
+def test_it_is_told_what_changed_what_backward_needs(tmp_path: Path, after: str, line: list[int]) -> None:
+    """Where two tensors of one shape were changed, nobody can tell."""
+    assert _said_beside(tmp_path, USE + FLOES.format(after)) == [("changed in place here", at) for at in line]
+
+
+def test_it_is_told_where_a_tensor_that_is_to_be_learned_was_computed(tmp_path: Path) -> None:
+    program = "tides = {{}}\nfor name in 'ab':\n    tides[name] = torch.zeros(3, requires_grad=True){}\n"
+    program = f"{USE}{program}torch.optim.Adam(list(tides.values()))\n"
+    assert _said_beside(tmp_path, program.format(" - 1")) == [("computed from a leaf here, and none itself", 6)]
+    assert not _said_beside(tmp_path, program.format(""))
+
+
+def _said_beside(tmp_path: Path, text: str) -> list[tuple[str, int]]:
+    view = Project(tmp_path).view(tmp_path / "program.py")
+    found = dry_run(text, str(tmp_path / "program.py"), view, listener=Listener(())).faults
+    return [(note.message, note.span.line) for fault in found for note in fault.notes]

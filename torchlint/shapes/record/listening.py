@@ -262,6 +262,8 @@ class Listener:
             for tensor in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(tensor, torch.Tensor) and all(tensor is not a for a in args):
                     tensor.torchlint_made_by = made
+                elif isinstance(tensor, torch.Tensor) and made.version:  # in place
+                    tensor.torchlint_changed_by = made
         checks = self._wanted.get(function)
         if checks:
             key = (function, place, self.guessing, *[tuple(a.shape) for a in args if isinstance(a, torch.Tensor)])

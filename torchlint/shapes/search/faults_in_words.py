@@ -239,6 +239,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         became, where = origins.turned(machine, *(of_call(function, args, kwargs, text) or (None, None)))
         message, notes = message + became, [*notes, *where]
     notes += origins.of_dtype(failure.place, (args, kwargs)) if kind == "dtype" else []
+    notes += origins.of_graph(failure.place, (args, kwargs), text) if kind == "autograd" else []
     calls = [Note(f"{code.name} is called here", *at) for code, at in failure.stack if at is not None and at[0] == path]
     notes += _other_lines(calls[::-1], span, notes)[:1]
     if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail

@@ -1,10 +1,11 @@
-"""How a value came to be what an operation refuses: which line changed the number of rows or the dtype, which call gave
-a tuple.
+"""How a value came to be what an operation refuses: which line changed the number of rows, the dtype or what backward
+needs, which call gave a tuple.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from typing import Any
 
@@ -18,6 +19,8 @@ from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import STEPS
 from torchlint.shapes.search.wording import LONGEST, WrittenCall, dtype_of
+
+_BEHIND = 2000  # tensors behind a loss, among which the one that was changed is looked for
 
 
 def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
@@ -60,6 +63,38 @@ def _that_gave_its_dtype(tensor: torch.Tensor) -> Any:
             return made
         tensor = alike
     return None
+
+
+def of_graph(place: Place, given: Any, text: str) -> list[Note]:
+    """Where a tensor was computed that an optimizer takes for a leaf, and where one was changed that backward needs."""
+    tensors = list(tensors_in(given))
+    if "optimize a non-leaf" in text:
+        tensor = next((one for one in tensors if not one.is_leaf), None)
+        where, does = getattr(tensor, "torchlint_made_by", None), "computed from a leaf here, and none itself"
+    elif "modified by an inplace" in text:
+        where, does = _changing(tensors, text), "changed in place here"
+    else:
+        return []
+    is_seen = where is not None and (where.place[0], where.place[1].line) != (place[0], place[1].line)
+    return [Note(does, *where.place)] if is_seen else []
+
+
+def _changing(tensors: list[torch.Tensor], text: str) -> Any:
+    """The operation that changed in place a tensor of the quoted shape, behind those that are given; None if none or
+    several did.
+    """
+    shape = re.search(r"Tensor \[([\d, ]*)\]", text)
+    left, seen, found = tensors, {id(tensor) for tensor in tensors}, {}
+    for tensor in left:
+        made, change = (getattr(tensor, f"torchlint_{by}", None) for by in ("made_by", "changed_by"))
+        if change is not None and shape is not None and shape[1] == ", ".join(map(str, tensor.shape)):
+            found[change.place] = change
+        ran = [operation for operation in (made, change) if operation is not None and len(left) < _BEHIND]
+        for one in tensors_in([(operation.args, operation.kwargs) for operation in ran]):
+            if id(one) not in seen:
+                seen.add(id(one))
+                left.append(one)
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def advice_for_tuple(failure: FailedOperation, value: Any, texts: WrittenCall) -> str:
