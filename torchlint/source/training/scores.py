@@ -16,13 +16,17 @@ from torchlint.source.training.grads import is_leaf, is_set_later
 _WEIGHED = named("affine") | named_of("Bilinear")
 _PRODUCTS = named_of("matmul", "mm", "bmm", "spmm") | {"torch.sparse.mm"}
 _SUMS = named_of("sum")
+_CONTRACTIONS = named_of("einsum")
+_SIGNED = named_of("tanh", "Tanh")
 _JOINS = named("joins")
 _TABLES = frozenset(("torch.nn.Embedding()",))
 _DEPTH = 4  # of arithmetic
 
 
 def is_raw_score(value: Value) -> bool:
-    """A layer's output, `x @ w + b` of parameters, `adjacency @ fc(x)`, `(user * item).sum(1)` of two embeddings."""
+    """A layer's output, `x @ w + b` of parameters, `adjacency @ fc(x)`, `(user * item).sum(1)` of two embeddings or
+    towers.
+    """
     return _is_raw(value, _DEPTH)
 
 
@@ -36,9 +40,11 @@ def _is_raw(value: Value, depth: int) -> bool:
         if not names or value.path:
             return False
         if names <= _PRODUCTS:
-            return any(_is_learned(side) or _is_of_raw(side, depth) for side in (_first(value), _second(value)))
+            return _is_a_product((_first(value), _second(value)), depth)
         if names <= _SUMS:
-            return _is_product_of_tables(_first(value))
+            return _is_of_products(_first(value), depth)
+        if names <= _CONTRACTIONS:
+            return _is_contracted(value, depth)
         if names <= _JOINS:
             return depth > 0 and _are_raw_parts(_first(value), depth)
         return names <= _WEIGHED
@@ -46,7 +52,7 @@ def _is_raw(value: Value, depth: int) -> bool:
         return False
     sides = (value.at(node.left, ()), value.at(node.right, ()))
     if isinstance(node.op, ast.MatMult):
-        return any(_is_learned(side) or _is_of_raw(side, depth) for side in sides)
+        return _is_a_product(sides, depth)
     if isinstance(node.op, (ast.Add, ast.Sub)) and all(_are_raw(side, depth) or _are_rows(side) for side in sides):
         return True  # `(user * item).sum(1) + bias(user)`
     if isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
@@ -93,22 +99,51 @@ def _is_number(value: Value) -> bool:
     )
 
 
-def _is_product_of_tables(value: Value | None) -> bool:
-    """Of rows of two tables, made without bounds."""
+def _is_a_product(sides: tuple[Value | None, ...], depth: int) -> bool:
+    is_weighted = any(_is_learned(side) or _is_of_raw(side, depth) for side in sides)
+    return is_weighted or all(_is_signed(side, depth) for side in sides)
+
+
+def _is_of_products(value: Value | None, depth: int) -> bool:
+    """Of numbers that two tables or towers give, without bounds or of both signs."""
     found = origins(value) if value is not None else []
     return bool(found) and all(
         isinstance(o.node, ast.BinOp)
         and isinstance(o.node.op, ast.Mult)
-        and all(_are_rows(o.at(side, ())) for side in (o.node.left, o.node.right))
+        and all(_is_signed(o.at(side, ()), depth) for side in (o.node.left, o.node.right))
         for o in found
     )
 
 
+def _is_contracted(value: Value, depth: int) -> bool:
+    """`torch.einsum("nd,nd->n", user, item)` sums, too."""
+    how, *parts = value.node.args
+    taken, _, given = how.value.partition("->") if isinstance(how, ast.Constant) else ("", "", "")
+    is_sum = "," in taken and not set(taken) <= {*given, ",", " ", "."}
+    return is_sum and len(parts) == 2 and all(_is_signed(value.at(part, ()), depth) for part in parts)
+
+
+def _is_signed(value: Value | None, depth: int) -> bool:
+    """Rows of a table, raw scores, or what tanh makes of them: any number, also those below zero."""
+    found = origins(value, SAME_NUMBERS) if value is not None and depth > 0 else []
+    return bool(found) and all(_is_row(o) or _is_tanh(o) or _is_raw(o, depth - 1) for o in found)
+
+
+def _is_tanh(value: Value) -> bool:
+    if not isinstance(value.node, ast.Call):
+        return False
+    names = {callee.name for callee in callees(value)}
+    names = {f"{name}()" for name in names} if value.path == ("applied",) else set() if value.path else names
+    return bool(names) and names <= _SIGNED
+
+
 def _are_rows(value: Value) -> bool:
     found = origins(value, SAME_NUMBERS)
-    return bool(found) and all(
-        isinstance(o.node, ast.Call) and {callee.name for callee in callees(o)} == _TABLES for o in found
-    )
+    return bool(found) and all(map(_is_row, found))
+
+
+def _is_row(value: Value) -> bool:
+    return isinstance(value.node, ast.Call) and {callee.name for callee in callees(value)} == _TABLES
 
 
 def _first(value: Value) -> Value | None:
