@@ -169,6 +169,8 @@ def in_each_micro_batch(round: Round):
             continue
         for clear in update.clears:
             is_whole = clear.runs_always and clear.clears_surely(update.step)
+            if clear.passed_over_beside(update.backward):
+                continue
             if is_whole or clears_all_by_hand(clear, update.step):
                 yield round.finding(
                     f"`{clear.text}` in every round leaves `{update.step.text}` the gradients of the last round only",

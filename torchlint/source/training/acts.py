@@ -24,6 +24,7 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import first_argument, unparsed
+from torchlint.source.training.counted import counts_rounds, is_between, passing_over
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place, put_over
@@ -289,9 +290,15 @@ class Act:
 
     def is_seldom_beside(self, other: Act) -> bool:
         """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
-        return any(counts_rounds(test) for test, _ in self.event.tests) and not any(
-            counts_rounds(test) for test, _ in other.event.tests
+        return any(counts_rounds(test) for test, _ in self.event.tests) and not (
+            any(counts_rounds(test) for test, _ in other.event.tests)
+            or any(map(is_between, other.passed_over_beside(self)))
         )
+
+    def passed_over_beside(self, other: Act) -> list[Value]:
+        """The tests of counted rounds, `if i % n: return`, that leave before it and not before the other act."""
+        shared = {id(test.node) for test in passing_over(other.event)}
+        return [test for test in passing_over(self.event) if id(test.node) not in shared]
 
     def excludes(self, other: Act) -> bool:
         """Do the conditions of the two contradict each other?"""
@@ -343,16 +350,6 @@ def _is_wrapper(optimizer: Value, step: Act) -> bool:
     return any(
         isinstance(call.node.func, ast.Attribute) and mine.keys() & identity(call.at(call.node.func.value, ())).keys()
         for call in step.event.via
-    )
-
-
-def counts_rounds(test: Value) -> bool:
-    """`i % n == 0`, also as what a helper is given."""
-    return any(
-        isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod)
-        for origin in (test, *origins(test))
-        if not origin.unknown
-        for n in ast.walk(origin.node)
     )
 
 

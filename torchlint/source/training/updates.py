@@ -24,8 +24,8 @@ from torchlint.source.training.acts import (
     Act,
     acts,
     clears_itself,
-    counts_rounds,
 )
+from torchlint.source.training.counted import counts_rounds, is_between
 from torchlint.source.training.events import events
 from torchlint.source.training.heirs import put_over
 from torchlint.source.training.optimizers import holding, holds_nothing_but
@@ -134,8 +134,10 @@ class Update:
 
     @property
     def every(self) -> Value | None:
-        """The test `i % n == 0` under which it steps once for several rounds."""
-        return next((test for test, truth in self.step.event.tests if truth and counts_rounds(test)), None)
+        """The test under which it steps once for several rounds: `i % n == 0`, or `i % n`, which leaves before it."""
+        tests = [test for test, truth in self.step.event.tests if (counts_rounds(test) if truth else is_between(test))]
+        tests += filter(is_between, self.step.passed_over_beside(self.backward))
+        return tests[0] if tests else None
 
 
 @remembered
