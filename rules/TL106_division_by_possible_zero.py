@@ -90,8 +90,7 @@ def division(place: Node):
     unknown=True,
 )
 def method(call: Call):
-    denominator = call.argument("other", 1)
-    if denominator is not None:
+    if (denominator := call.argument("other", 1)) is not None:
         yield from judge(call, denominator)
 
 
@@ -137,21 +136,28 @@ def judge(place, denominator: ast.expr):
     relu = relu_summed(count)
     if relu is not None:
         text = place.quoted(denominator)
+        added = place.replace(denominator, f"({place.source(denominator)} + 1e-8)")
         yield place.finding(
             f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"
             " division gives NaN",
             help="add a small constant to the denominator, or use `F.normalize`",
-            fix=place.fix(
-                "add 1e-8", place.replace(denominator, f"({place.source(denominator)} + 1e-8)"), applicability="unsafe"
-            ),
+            fix=place.fix("add 1e-8", added, applicability="unsafe"),
             notes=[place.note(relu, "the ReLU")],
         )
 
 
 @on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("rand(|rand_like(", "sum(|torch.sum"))
 def by_chance(op):
-    count = op.argument("other", 1)
-    drawn = getattr(count, "may_count_none", None)
+    yield from judge_draw(op, getattr(op.argument("other", 1), "may_count_none", None))
+
+
+@on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("randint(", "index_add|scatter_add"))
+def by_drawn_places(op):
+    if getattr(op.argument("input", 0), "filled_by", None):  # of `1 / count` those may be picked that are there
+        yield from judge_draw(op, getattr(op.argument("other", 1), "may_leave_some_out", None))
+
+
+def judge_draw(op, drawn):
     if drawn is not None and not (op.file_says(GUARDS) or drawn.file_says(GUARDS)):
         yield op.finding(
             f"`{op.text(1) or 'the denominator'}` is 0 where nothing was drawn: the division gives NaN",

@@ -1,14 +1,22 @@
-"""How many of what was drawn are counted: `(torch.rand(99, 24) < 0.1).sum(1)` is likely to be 0 somewhere."""
+"""How many of what was drawn are counted: `(torch.rand(99, 24) < 0.1).sum(1)` is likely to be 0 somewhere, and so is
+the number of edges to each of many nodes that are drawn.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from torchlint.facts import named, named_of, words
+
 if TYPE_CHECKING:
     from torchlint.shapes.record.listening import Operand, Operation
 
 _LIKELY = 0.1  # counts of nothing, of all that are made at once
+_FILLING = words(named_of("index_add", "scatter_add"))
+_NOTHING = words(named_of("zeros", "zeros_like", "new_zeros"))
+_VIEWS = words(named("same_numbers", but="cuts"))
+_BEHIND = 8  # views of what was counted
 
 
 def likely_empty_draw(count: Operand) -> Operation | None:
@@ -24,6 +32,44 @@ def likely_empty_draw(count: Operand) -> Operation | None:
     counts = math.prod(summed.result.shape)
     length = math.prod(mask.shape) / max(counts, 1)
     return drawn if counts * (1 - share) ** length >= _LIKELY else None
+
+
+def likely_left_out(count: Operand) -> Operation | None:
+    """`torch.zeros(60).index_add(0, nodes, ones)`, where `nodes` are 90 that are drawn."""
+    counting = filling(count)
+    cells, places = (counting and counting.argument(name, at) for name, at in (("input", 0), ("index", 2)))
+    drawn = places.source() if hasattr(places, "source") else None
+    if counting is None or drawn is None or drawn.name != "randint" or counting.guessed or drawn.guessed:
+        return None
+    made = cells.made_by
+    bounds = [arg for arg in drawn.args[:2] if type(arg) is int]
+    if made is None or made.name not in _NOTHING or not bounds or counting.argument("dim", 1) != 0:
+        return None
+    if made.version is None or cells.tensor._version - (cells == counting.result) != made.version:
+        return None  # filled with something else before
+    if places.is_open or drawn.result.is_open or cells.is_open:
+        return None
+    kinds = bounds[-1] - sum(bounds[:-1])
+    return drawn if kinds > 1 and kinds * (1 - 1 / kinds) ** places.shape[0] >= _LIKELY else None
+
+
+def filling(count: Operand) -> Operation | None:
+    """What added something up at given places, behind views of it."""
+    for _ in range(_BEHIND):
+        made = count.changed_by or count.made_by
+        if made is None or made.name in _FILLING:
+            return made
+        taken = made.argument("input", 0) if made.name in _VIEWS or _is_whole(made) else None
+        if not hasattr(taken, "made_by"):
+            return None
+        count = taken
+    return None
+
+
+def _is_whole(made: Operation) -> bool:
+    """`count[:, None]`"""
+    places = made.args[1] if made.name == "getitem" else ()
+    return isinstance(places, tuple) and bool(places) and all(one in (None, ..., slice(None)) for one in places)
 
 
 def _share(drawn: Operation) -> float | None:

@@ -14,7 +14,7 @@ from torchlint.facts import named, words
 from torchlint.finding import Edit, Finding, Fix, Note, Severity, Span
 from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.language.program import last_call_in, node_at, source_of
-from torchlint.shapes.record.drawn_counts import likely_empty_draw
+from torchlint.shapes.record.drawn_counts import filling, likely_empty_draw, likely_left_out
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -56,6 +56,12 @@ class Operand:
     def made_by(self) -> Operation | None:
         return getattr(self.tensor, "torchlint_made_by", None)
 
+    @property
+    def changed_by(self) -> Operation | None:
+        """The operation that changed it in place, if nobody did since."""
+        changed = getattr(self.tensor, "torchlint_changed_by", None)
+        return changed if changed is not None and changed.version == self.tensor._version else None
+
     def source(self, also: Container[str] = ()) -> Operation | None:
         """The operation that made its numbers: what only moves, casts, picks or joins them is looked behind, and what
         goes by one of these names too. None if nobody knows, or if they have been changed in place since.
@@ -81,6 +87,16 @@ class Operand:
     def may_count_none(self) -> Operation | None:
         """The draw of which it counts nothing at all somewhere, if the numbers say that this is likely."""
         return likely_empty_draw(self)
+
+    @property
+    def may_leave_some_out(self) -> Operation | None:
+        """The draw of places at which it was counted, if some place is likely not to be among them."""
+        return likely_left_out(self)
+
+    @property
+    def filled_by(self) -> Operation | None:
+        """The `index_add` or `scatter_add` that filled it, behind views of that."""
+        return filling(self)
 
     def behind(self) -> Iterator[Operation]:
         """The operations that made it, and what they took, the last ones first."""
