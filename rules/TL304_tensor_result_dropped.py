@@ -58,7 +58,7 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `ce
 import ast
 
 from torchlint import Node, named, on_node, words
-from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor
+from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor, record_of
 from torchlint.source.answers.unmoved import (
     is_learned,
     is_read_later,
@@ -109,30 +109,32 @@ def dropped(place: Node, call: ast.Call):
     is_told = place.is_told_to_be_tensor(tensor)
     is_part = isinstance(tensor, ast.Attribute) or is_told and isinstance(tensor, ast.Subscript)
     owner = tensor.value if is_part else tensor  # what is an object's, others may replace
-    if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
+    record = record_of(place.module, tensor)
+    if isinstance(place.node.up, (ast.Try, ast.With)) or shows(place) or not (record or isinstance(owner, ast.Name)):
         return
     is_own = "object" in place.kinds(tensor)  # of a class that may move and clamp what it holds
     is_used = isinstance(tensor, ast.Name) and not is_own and is_used_as_tensor(place.module, tensor, call.func.attr)
     whole = batch_around(place.module, tensor)
     is_plain = place.is_tensor(tensor) and not is_a_batch(place.module, tensor)
-    if not (is_told or is_used or is_plain or whole):
+    if not (is_told or is_used or is_plain or whole or record):
         return
     if is_that_already(place.module, call) or has_fields(place.module, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     text, said = place.source(tensor), place.quoted(call)
-    kept, alone = target_of(place.module, tensor, place.node), call is place.node.value
+    kept, alone = "" if record else target_of(place.module, tensor, place.node), call is place.node.value
     is_leaf = not is_parameter and is_learned(place.module, tensor)  # which a result of an operation is no longer
     fix = alone and kept and not is_parameter and not is_leaf and place.replace(call, f"{kept} = {place.source(call)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
     help = "make the tensor as it is to be" if is_leaf else help
+    is_wanted = only_moves(call) and (record or is_missed(place, whole or tensor, is_parameter))
     yield place.finding(
         f"what `{said}` returns is dropped: `{text}` stays as it is",
         help="move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it",
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place.module, tensor, place.node)],
         at=call,
-        severity="warning" if only_moves(call) and is_missed(place, whole or tensor, is_parameter) else "info",
+        severity="warning" if is_wanted else "info",
     )
 
 

@@ -6,10 +6,13 @@ import ast
 
 from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.records import field_names
+from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word
@@ -53,6 +56,50 @@ def _is_made_of_tensors(batch: Value) -> bool:
     size = argument(loader.node, "batch_size", 1)
     is_whole = isinstance(size, ast.Constant) and size.value is None
     return batch.path == (EACH,) and not is_whole and puts_together_as_they_are(loader)
+
+
+def record_of(module: Module, tensor: ast.expr) -> ast.Name | None:
+    """`self` of `getattr(self, name)` or `for value in vars(self).values():`, in a dataclass or NamedTuple all of whose
+    fields are said to be tensors.
+    """
+    if not (module.index.says("dataclass") or module.index.says("NamedTuple")):
+        return None
+    function = enclosing_function(tensor)
+    owner = method_class(module, function) if function is not None else None
+    me = first_parameter(function) if owner is not None and field_names(owner) else None
+    holder = _holder(_made(tensor)) if me is not None else None
+    if owner is None or me is None or not isinstance(holder, ast.Name) or holder.id != me.arg:
+        return None
+    fields = (s.annotation for s in owner.node.body if isinstance(s, ast.AnnAssign))
+    return holder if all(last_word(said).endswith("Tensor") for said in fields) else None
+
+
+def _made(tensor: ast.expr) -> ast.AST:
+    """What a name is bound to: a value, or a loop."""
+    scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
+    bound = reaching(tensor, scope) if scope is not None else []
+    if len(bound) != 1:
+        return tensor
+    around = bound[0].up
+    is_second = isinstance(around, ast.Tuple) and around.elts[1:] == bound
+    return around.value if isinstance(around, ast.Assign) else around.up if is_second else around
+
+
+def _holder(made: ast.AST) -> ast.expr | None:
+    """The object of whose fields one is read."""
+    if isinstance(made, ast.For):
+        over, is_pair = made.iter, isinstance(made.target, ast.Tuple)
+        if isinstance(over, ast.Name):
+            return None if is_pair else over  # a NamedTuple
+        if not isinstance(over, ast.Call) or last_word(over.func) != ("items" if is_pair else "values"):
+            return None
+        table = receiver(over)
+        if isinstance(table, ast.Attribute) and table.attr == "__dict__":
+            return table.value
+        is_all = isinstance(table, ast.Call) and last_word(table.func) == "vars" and table.args
+        return table.args[0] if is_all else None
+    is_read = isinstance(made, ast.Call) and unparsed(made.func) == "getattr" and len(made.args) == 2
+    return made.args[0] if is_read else None
 
 
 def has_fields(module: Module, tensor: ast.expr) -> bool:
