@@ -212,9 +212,12 @@ def is_long(loop: Loop) -> bool:
 
 def is_of_one_epoch(cls, into) -> bool:
     """Is it emptied at an epoch's begin or end, as Lightning's own guide does? Backward has freed the graphs by then."""
-    name = ast.unparse(into)
-    cleared = [call for call in cls.calls("clear", inside=cls.node) if name == ast.unparse(call.node.func.value)]
-    renewed = [cls.at(n) for n in cls.inside(ast.Assign) if name in map(ast.unparse, n.targets)]
+    whole = ast.unparse(into.value if isinstance(into, ast.Subscript) else into)
+    names = {whole, ast.unparse(into)}  # `self.curves` of `self.curves[name]`, and `rows` of its `.values()`
+    loops = (loop.target for loop in cls.inside(ast.For) if f"{whole}." in ast.unparse(loop.iter))
+    names |= {name.id for target in loops for name in ast.walk(target) if isinstance(name, ast.Name)}
+    cleared = [call for call in cls.calls("clear", inside=cls.node) if ast.unparse(call.node.func.value) in names]
+    renewed = [cls.at(n) for n in cls.inside(ast.Assign) if not names.isdisjoint(map(ast.unparse, n.targets))]
     return any("epoch" in getattr(place.function, "name", "") for place in (*cleared, *renewed))
 
 

@@ -40,7 +40,7 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
-from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark, returned_losses
+from torchlint.source.training.graphs import as_set, backpropagated, graph, is_cut, mark, returned_losses
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
@@ -187,7 +187,7 @@ def _elements(node: ast.expr) -> list[ast.expr]:
 def _used_by(act, loop: ast.AST | None = None) -> set[tuple]:
     """What certainly has a graph of all that a backward runs through; what it is called on has one in any case. A leaf
     has none, whoever shares it, and what was computed before the loop is no graph of a round."""
-    values = backpropagated(act)
+    values = [as_set(value) for value in backpropagated(act)]
     direct = [o for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))]
     found = [*direct, *(node for value in values for node in graph(value).sure().values())]
     return {

@@ -17,8 +17,8 @@ from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import last_word
-from torchlint.source.text.spelling import first_argument
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.filled import put_in, read_of, variables
 from torchlint.source.training.grads import (
     CONVERTS,
@@ -400,7 +400,26 @@ def returned_losses(info: ClassInfo) -> list[Value]:
             found += [keyword.value for keyword in returned.keywords if keyword.arg == "loss"]
         else:
             found.append(returned)
-    return [Value(info.module, loss) for loss in found]
+    return [as_set(Value(info.module, loss)) for loss in found]
+
+
+def as_set(item: Value) -> Value:
+    """What is put into a table beside the place that reads it, and nowhere else: `terms["total"]`."""
+    node = item.node
+    if not (
+        isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant)
+    ):
+        return item
+    around = enclosing_function(node) or item.module.tree
+    stores = [
+        other
+        for other in item.module.index.inside(around, ast.Subscript)
+        if not isinstance(other.ctx, ast.Load) and unparsed(other) == unparsed(node)
+    ]
+    setting = stores[0].up if len(stores) == 1 else None
+    is_plain = isinstance(setting, ast.Assign) and setting.up is statement_of(node).up and setting.pos < node.pos
+    is_plain &= isinstance(node.slice, ast.Constant)
+    return item.at(setting.value, ()) if is_plain else item
 
 
 def backpropagated(act) -> list[Value]:
