@@ -128,6 +128,8 @@ CALLS = """
     np.tril_indices(4)[1]
     np.gradient(x[0])
     np.gradient(i, axis=1)
+    np.gradient(d, 0.5, axis=0)
+    np.gradient(x[0], d[0], edge_order=2)
     np.polyfit(d[0], d[0], 2)
     np.linalg.svd(x)[2]
     np.linalg.svd(x)[1]

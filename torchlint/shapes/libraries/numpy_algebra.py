@@ -154,9 +154,10 @@ def _triangle_of(find: Callable) -> Callable:
     return apply
 
 
-def _slope(machine, value, *spacing, axis=None, **options):
+def _slope(machine, value, *spacing, axis=None, edge_order=1):
+    """`np.gradient` along one axis: what lies between the points is in the dtype of what was measured there."""
     value = _given(machine, value)
-    if not isinstance(value, Array) or spacing or options or type(axis) is not int and value.ndim != 1:
+    if not isinstance(value, Array) or len(spacing) > 1 or type(axis) is not int and value.ndim != 1:
         return from_unknown(value, "slopes")
     dtype = _float(value)
     return fresh(value.shape, dtype) if dtype is not None else Unknown("slopes")
