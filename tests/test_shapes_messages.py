@@ -317,7 +317,9 @@ floes[2].sum().backward()
 """
 
 
-@pytest.mark.parametrize("after, line", [("", [9]), ("floes[2].mul_(2)", [10]), ("floes[1].mul_(2)", [])])
+@pytest.mark.parametrize(
+    "after, line", [("", [9]), ("floes[2].mul_(2)", [10]), ("floes[1].mul_(2)", []), ("floes[2].to('cpu')", [9])]
+)
 def test_it_is_told_what_changed_what_backward_needs(tmp_path: Path, after: str, line: list[int]) -> None:
     """Where two tensors of one shape were changed, nobody can tell."""
     assert _said_beside(tmp_path, USE + FLOES.format(after)) == [("changed in place here", at) for at in line]

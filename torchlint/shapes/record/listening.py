@@ -219,6 +219,12 @@ class Operation:
         return Finding("", "", self.path, self.span, message, help, severity, fix, tuple(notes))
 
 
+def _has_changed(tensor: torch.Tensor, made: Operation) -> bool:
+    """Did an operation change the tensor that it gives back, as `x.to(device)` of what is there does not?"""
+    last = getattr(tensor, "torchlint_changed_by", None) or getattr(tensor, "torchlint_made_by", None)
+    return (made.version or 0) > ((last and last.version) or 0)
+
+
 def _common(tensors: Sequence[Any], also: Container[str]) -> Operation | None:
     """The source of several tensors if they have one each, of the same name."""
     made = [Operand(t).source(also) if isinstance(t, torch.Tensor) else None for t in tensors[:BEHIND]]
@@ -272,13 +278,14 @@ class Listener:
         place = machines[-1].place if machines else None
         if place is None:
             return
+        result = args[0] if function is torch.Tensor.__setitem__ else result
         made = Operation(function, args, kwargs, result, place, self.guessing)
         if self._count < REMEMBERED:
             self._count += 1
             for tensor in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(tensor, torch.Tensor) and all(tensor is not a for a in args):
                     tensor.torchlint_made_by = made
-                elif isinstance(tensor, torch.Tensor) and made.version:  # in place
+                elif isinstance(tensor, torch.Tensor) and _has_changed(tensor, made):
                     tensor.torchlint_changed_by = made
         checks = self._wanted.get(function)
         if checks:
