@@ -162,17 +162,7 @@ read_on = ("TL211", "TL505", "torch.Tensor.item", "torch.Tensor.detach")
 in_tests = False
 
 MANY, FEW = 50, 200  # rounds
-OF_TRAINING = (
-    "epoch",
-    "batch",
-    "iter",
-    "step",
-    "load",
-    "data",
-    "train",
-    "episode",
-    "set",
-)  # what a loop counts or reads
+OF_TRAINING = tuple("epoch batch iter step load data train episode set".split())  # what a loop counts or reads
 
 
 @on_loop(needs="backward")
