@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
@@ -9,6 +10,7 @@ from torchlint.shapes.core.values import ProgramExit, Special, Unknown, UnknownU
 from torchlint.shapes.language.functions import closure_of
 from torchlint.shapes.libraries.given_arguments import ParserArgument, given_by
 from torchlint.shapes.libraries.paths import FilePath
+from torchlint.shapes.tensors import wild
 
 _COMMAND = "a command of several"
 
@@ -38,13 +40,20 @@ class Namespace(StandIn):
     __hash__ = object.__hash__
 
 
+_A_WORD = "a word of the command line"
+
+
 class OtherWords(list):
     """The words of a command line that a parser does not know: none, unless the program takes some out."""
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return OtherWords()
-        raise UnknownUsed("a word of the command line")
+        raise UnknownUsed(_A_WORD)
+
+    def __iter__(self) -> Iterator[Unknown]:
+        """Who goes through them counts on some: how many rounds there are is unknown."""
+        return machines[-1].changes.short([wild.unknown(_A_WORD, wild.TEXT)])
 
 
 class Parser(StandIn):
