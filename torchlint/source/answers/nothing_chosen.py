@@ -39,7 +39,7 @@ _COUNTS = named_of("count_nonzero", "nonzero")
 _ABOVE = named_of("gt", "ne")
 _MADE_OF_ZEROS = named_of("zeros", "zeros_like")
 _COMPARING = words(named_of("eq", "ne", "gt", "ge", "bool", "nonzero", "isinf"))
-_CLEANING = ("where", "nan_to_num", "isnan", "isfinite", "masked_fill", "masked_fill_")
+_CLEANING = words(named_of("where", "nan_to_num", "isnan", "isfinite", "masked_fill"))
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-_POSITIVE = {"pow", "square", "abs", "cosh", "relu", "clamp"}
-_EITHER = {"maximum", "max", "where"}  # of two that are made of one difference
-_SUMS = {"add", "sub"}
-_KEPT = {"mul", "div", "neg", "log", "sqrt"} | _SUMS
+from torchlint.facts import named_of, words
+
+_POSITIVE = words(named_of("pow", "square", "abs", "cosh", "relu", "clamp"))
+_EITHER = words(named_of("maximum", "max", "where"))  # of two that are made of one difference
+_SUMS = words(named_of("add", "sub"))
+_KEPT = words(named_of("mul", "div", "neg", "log", "sqrt")) | _SUMS
 
 
 def column_of(first: Any, second: Any) -> int | None:

@@ -21,7 +21,6 @@ from torchlint.source.training.regions import runs_without_grad, tests_around, u
 
 _MAX_BACKWARDS = 20  # of one file
 _MAX_CALLERS = 20
-_TELLING = ("requires_grad", "grad_fn", "is_leaf")
 _TYPES = ("isinstance", "is_tensor", "hasattr")
 _ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Constant)
 
@@ -47,7 +46,11 @@ def is_asked_about(tensor: Value) -> bool:
 @remembered
 def _asked_about(module: Module, function: ast.AST) -> set[str]:
     index = module.index
-    read = (node for word in _TELLING for node in standing_in(function, index.attributes(word)))
+    read = (
+        node
+        for word in ("requires_grad", "grad_fn", "is_leaf")
+        for node in standing_in(function, index.attributes(word))
+    )
     asked = [node.value for node in read if isinstance(node.ctx, ast.Load)]
     asked += [call.args[0] for call in index.calls_of(*_TYPES, inside=function) if call.args]
     return {node.id for node in asked if isinstance(node, ast.Name)}
