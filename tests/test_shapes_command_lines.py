@@ -92,6 +92,27 @@ def test_a_script_runs_with_and_without_its_options(tmp_path):
     assert "--conditional" in said[0] and "--conditional" not in said[1]
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_said"),
+    [
+        ("python train.py --model wide\npython train.py --model deep --epochs 3", False),
+        ("python train.py --model wide\npython train.py --epochs 3", True),
+        ("python train.py --model wide\npython train.py --model old", True),
+        ("python train.py --epochs 3", True),
+        ("", True),
+    ],
+)
+def test_nobody_starts_it_without_what_all_command_lines_give(tmp_path, lines, is_said):
+    text = HEAD + (
+        'parser.add_argument("--model", default="old")\nparser.add_argument("--epochs", type=int, default=9)\n'
+        "args = parser.parse_args()\n"
+        'net = {"wide": nn.Linear(4, 9), "deep": nn.Linear(4, 3)}[args.model]\n'
+        "net(torch.zeros(2, 4))\n"
+    )
+    said = found(tmp_path, text, {"scripts/all_models.sh": lines})
+    assert bool(said) is is_said
+
+
 def test_an_option_may_be_shortened(tmp_path):
     text = HEAD + (
         'parser.add_argument("--optimizer", choices=["adam", "sgd"], default="adam")\n'

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import islice
 
 from torchlint.project import View
 
@@ -13,6 +14,7 @@ MISSING = "\0"  # what a reader is to put in: `<path>`, `[folder]`, `$MODEL`
 MOST = 6  # command lines of one script
 _NAMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md", "Makefile", "run.sh", "train.sh")
 _SCRIPTS = ("run.sh", "train.sh")  # in a folder `scripts` as well, and by the name of the program
+_SHELL, _MOST_SHELL = (".sh", ".sbatch", ".slurm"), 20
 _LENGTH = 1000  # characters of a command line
 _COMMANDS = 300  # that are looked at in one document
 _NEAR = 400  # characters before a command in which a `cd` is looked for
@@ -28,7 +30,7 @@ def command_lines(view: View, script: str) -> Iterator[list[str]]:
     """The arguments with which a script is called, each once, in the order of the documents, the nearest first."""
     root, found = str(view.project.root), 0
     seen: set[tuple[str, ...]] = set()
-    for path in _documents(root, script):
+    for path in dict.fromkeys(_documents(view, root, script)):
         text = view.document(path)
         for arguments in _calls(text, path, root, script) if text else ():
             arguments = [MISSING if _is_placeholder(view, word) else word for word in arguments]
@@ -45,13 +47,17 @@ def _is_placeholder(view: View, word: str) -> bool:
     return not view.mentions(word)
 
 
-def _documents(root: str, script: str) -> Iterator[str]:
-    """The paths of what may say how a script is called, from its folder up to the root."""
+def _documents(view: View, root: str, script: str) -> Iterator[str]:
+    """The paths of what may say how a script is called, from its folder up to the root; then shell scripts that name
+    it, wherever they are.
+    """
     stem = os.path.splitext(os.path.basename(script))[0]
     for folder in _up(os.path.dirname(script), root):
         yield from (os.path.join(folder, name) for name in dict.fromkeys((*_NAMES, f"{stem}.sh")))
         for inner in ("scripts", "script"):
             yield from (os.path.join(folder, inner, name) for name in dict.fromkeys((*_SCRIPTS, f"{stem}.sh")))
+    naming = (path for path in view.naming(stem) if path.endswith(_SHELL)) if stem.isidentifier() else iter(())
+    yield from islice(naming, _MOST_SHELL)
 
 
 def _up(folder: str, root: str) -> Iterator[str]:

@@ -34,10 +34,20 @@ def _on_a_gpu(defaults: dict[str, Any], options: list[ParserArgument]) -> list[l
     return found[:1]
 
 
+def _is_never_left_out(defaults: Mapping[str, Any], lines: list[Mapping[str, Any]]) -> bool:
+    """Is there a text (a model, a folder) for which each command line has another than the default? Then nobody starts
+    it without.
+    """
+    texts = [name for name, value in defaults.items() if type(value) is str and value]
+    return bool(lines) and any(
+        all(line.get(name, defaults[name]) != defaults[name] for line in lines) for name in texts
+    )
+
+
 class Starts:
     """How the program of a run is started: by one of the command lines that are written down for it, and that it takes,
-    the first being an empty one if that will do, the last one that asks for a GPU; then what is chosen besides.
-    `offered` is what it lets its user choose, `switches` what may be turned on or off.
+    the first being an empty one if that will do and no option is in all of them, the last one that asks for a GPU; then
+    what is chosen besides. `offered` is what it lets its user choose, `switches` what may be turned on or off.
     """
 
     def __init__(self, lines: Callable[[], list[list[str]]] = list, start: Start = Start(), path: str | None = None):
@@ -57,10 +67,12 @@ class Starts:
 
     def values(self, defaults: Mapping[str, Any], options: list[ParserArgument], some: bool) -> Mapping[str, Any]:
         """What a parser with these options makes of it."""
-        needs = any(option.required for option in options)
+        written = [(words, given_by(options, words, some)) for words in self.lines()]
+        taken = [given for _, given in written if given is not None]
+        needs = any(option.required for option in options) or _is_never_left_out(defaults, taken)
         found: list[tuple[list[str], Mapping[str, Any]]] = [] if needs else [([], defaults)]
-        for words in (*self.lines(), *_on_a_gpu(defaults, options)):
-            given = given_by(options, words, some)
+        for_gpus = ((words, given_by(options, words, some)) for words in _on_a_gpu(defaults, options))
+        for words, given in (*written, *for_gpus):
             values = {**defaults, **(given or {})}
             if given is not None and all(values != other for _, other in found):
                 found.append((words, values))
