@@ -410,6 +410,17 @@ def test_a_cell_that_python_refuses(broken, outputs, found):
 
 
 @pytest.mark.parametrize(
+    ("counts", "severity"), [((1, 3, 2), "info"), ((1, 2, 3), "error"), ((None, 3, None), "error")]
+)
+def test_what_went_well_in_another_order_is_a_remark(counts, severity):
+    sources = ["import torch\nx = torch.zeros(4, 5)", "x = 'a picture'", "print(x.mean())"]
+    cells = [cell(source) | {"execution_count": count} for source, count in zip(sources, counts, strict=True)]
+    settings = Settings(selections=(Selection(None, (), ("ALL",)),))
+    found = lint(document(*cells), Job.of("n.ipynb", settings)).findings
+    assert [(f.code, f.cell, f.severity) for f in found if f.code == "TL907"] == [("TL907", 3, severity)]
+
+
+@pytest.mark.parametrize(
     "cells, found",
     [
         ([cell(WRONG)], 1),

@@ -80,6 +80,7 @@ class Job:
 
 
 _NOT_LINTED = "not linted, as it is {} syntax"
+_REORDERED = "only a remark, as the cell went well when the notebook was run in another order"
 _ROUNDS = ("round", "loop")  # what is about these may be said of lines of other files
 _NOT_IN_USE = "not linted, as it is not Python, and nothing in the project leads to it"
 
@@ -380,7 +381,13 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
         and f.severity != "error"
         or not notebook.failing & {f.cell, *(note.cell for note in f.notes)}
     ]
-    told = "TL001" in _remarks(job.settings, job.rules)
+    remarks = _remarks(job.settings, job.rules)
+    findings = [
+        msgspec.structs.replace(f, severity="info", help=_REORDERED) if _is_reordered(f, notebook.reordered) else f
+        for f in findings
+        if f.code in remarks or not _is_reordered(f, notebook.reordered)
+    ]
+    told = "TL001" in remarks
     for b in notebook.broken:
         found = _not_python(job.path, b.line, b.column, b.message, b.cell)
         if b.is_scratch:
@@ -392,6 +399,11 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
     return msgspec.structs.replace(
         outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown, notices=notices
     )
+
+
+def _is_reordered(finding: Finding, cells: set[int]) -> bool:
+    """Does it fail from the top on, in a cell that ran before one above it?"""
+    return finding.from_run and finding.severity == "error" and finding.cell in cells
 
 
 def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str, list[Finding]]:

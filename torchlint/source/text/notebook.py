@@ -73,6 +73,7 @@ class Notebook:
         self._document: NotebookText | None = None
         self.newer = ""  # whose syntax a cell has that cannot be read: "Python 3.12"
         self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
+        self.reordered: set[int] = set()  # and of those that went well before cells above them ran
         parts: list[str] = []
         self._names: dict[str, None] = {}  # variables that the cells so far have set
         line = 1
@@ -117,6 +118,7 @@ class Notebook:
         notebook._json = text
         notebook._document = document
         notebook.failing = _failing(document.cells)
+        notebook.reordered = _reordered(document.cells)
         drafts = _drafts(document.cells)
         notebook.broken = [
             replace(b, is_scratch=notebook._is_scratch(b, document.cells[b.cell - 1].ran))
@@ -291,6 +293,16 @@ def _failing(cells: list[Cell]) -> set[int]:
             if cell.failed or announced or said or any(map(_GAP.search, comments)):
                 found.add(number)
         announced = cell.kind == "markdown" and ANNOUNCED.search(text) is not None
+    return found
+
+
+def _reordered(cells: list[Cell]) -> set[int]:
+    """The numbers of the cells that ran before one above them, and did not fail."""
+    found, last = set(), 0
+    for number, cell in enumerate(cells, 1):
+        if cell.count is not None and cell.count < last and not cell.failed:
+            found.add(number)
+        last = max(last, cell.count or 0)
     return found
 
 

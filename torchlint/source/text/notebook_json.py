@@ -54,7 +54,11 @@ class Cell(Struct, frozen=True):
     metadata: dict
     source: CellSource
     failed: bool = False  # whether its stored output is a traceback, or its tags say that there will be one
-    ran: bool = False  # whether it has a number of execution
+    count: int | None = None  # its number of execution
+
+    @property
+    def ran(self) -> bool:
+        return self.count is not None
 
 
 class NotebookText(Struct, frozen=True):
@@ -135,7 +139,7 @@ class _Scanner:
             metadata,
             source,
             failed or isinstance(tags, list) and "raises-exception" in tags,
-            facts.get("execution_count") is not None,
+            count if type(count := facts.get("execution_count")) is int else None,
         )
 
     def source(self) -> CellSource:
