@@ -197,10 +197,10 @@ def _lambda(machine, function):
 class Pictures(Dataset):
     """A dataset of torchvision: an image and its class."""
 
-    def __init__(self, image: Image, count: Any, transform: Any = None, target_transform: Any = None, labels: int = 0):
+    def __init__(self, image: Image, count: Any, transform: Any = None, target_transform: Any = None, kinds: int = 0):
         self.image = image
         self.count = count
-        self.labels = labels
+        self._kinds = kinds
         self.transform = transform
         self.target_transform = target_transform
         self.classes = Unknown("the classes of a dataset")
@@ -214,11 +214,11 @@ class Pictures(Dataset):
 
     def _is_changed(self) -> bool:
         """Whether the program has chosen among the images."""
-        return not vars(self).keys().isdisjoint(("data", "targets", "samples", "imgs"))
+        return not vars(self).keys().isdisjoint(("data", "targets", "labels", "samples", "imgs"))
 
     def extremes(self) -> list:
         """A sample, as far as its numbers go, of the last class."""
-        return [(None, self._label(self.labels - 1))] if self.labels and not self._is_changed() else []
+        return [(None, self._label(self._kinds - 1))] if self._kinds and not self._is_changed() else []
 
     def __len__(self):
         if type(self.count) is not int or self._is_changed():
