@@ -418,7 +418,6 @@ def as_set(item: Value) -> Value:
     ]
     setting = stores[0].up if len(stores) == 1 else None
     is_plain = isinstance(setting, ast.Assign) and setting.up is statement_of(node).up and setting.pos < node.pos
-    is_plain &= isinstance(node.slice, ast.Constant)
     return item.at(setting.value, ()) if is_plain else item
 
 
