@@ -384,3 +384,10 @@ def test_confirm_of_a_lazy_layer():
     lazy = nn.LazyLinear(3)
     assert confirm(lazy, (torch.randn(1, 2, 3),), {}) is None
     assert confirm(F.linear, (torch.randn(1, 2), lazy.weight), {}) is None
+
+
+def test_the_numbers_of_a_range_are_its_own():
+    """Not what was in the memory before: its constructor passes by what others pass through."""
+    for _ in range(3):  # the first is made in another way than what was made before
+        made = torch.range(0, 511, 2)
+        assert value_of(made.long()[-1]) == 510

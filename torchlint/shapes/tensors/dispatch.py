@@ -75,6 +75,7 @@ _FILLS = frozenset(
 # The kernels of these import sympy and more, only to make a tensor of a size.
 _PLAIN_FACTORIES = frozenset(getattr(torch.ops.aten, name).default for name in ("randn", "rand", "zeros", "ones"))
 _ALL_TRUE = torch.ops.aten._is_all_true.default
+_RANGE = torch.ops.aten.range.step  # `torch.range` comes here past the function mode
 _BY_VALUE = frozenset(
     {"repeat_interleave", "bincount", "histc"}
 )  # these make as many numbers as a value says; polynomials take as many steps
@@ -142,6 +143,9 @@ _new: set[int] = (
 
 def _dispatch(mode, function, types, args=(), kwargs=None):
     """Every ATen operation of a dry run comes here, below autograd."""
+    if function is _RANGE:
+        with torch._C.DisableTorchFunction():  # as torch does for all others
+            return _perform(function, args, kwargs)
     if not mapped.levels:
         return _perform(function, args, kwargs)
     result = _perform(function, args, kwargs)
