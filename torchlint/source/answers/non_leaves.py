@@ -79,7 +79,7 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
     for part in inner:
         for source in origins(origin.at(part, ())):
             if isinstance(source.node, ast.Call) and (is_leaf(source) or _is_made_one_before(source, node)):
-                return None if isinstance(node, ast.Call) and _may_stay(node, source) else source
+                return None if isinstance(node, ast.Call) and not _casts(origin) and _may_stay(node, source) else source
             found = _leaf_in(source, depth - 1)
             if found is not None:
                 return found
@@ -140,10 +140,14 @@ def _dtype_made(made: Value) -> str | None:
 
 def _may_stay(move: ast.Call, leaf: Value) -> bool:
     """`Variable(net(x), requires_grad=True).to(device)`: what a network computed is on its device already, and nobody
-    knows where else a tensor comes from that is not made here.
+    knows where else a tensor comes from that is not made here, `x.detach().requires_grad_().to(device)`.
     """
-    given = leaf.node.args[0] if last_word(move.func) == "to" and leaf.node.args else None
-    if given is None or last_word(leaf.node.func) not in ("Variable", "Parameter"):
+    word, made = last_word(leaf.node.func), leaf.node
+    if word == "requires_grad_" and isinstance(made.func, ast.Attribute):
+        given = made.func.value
+    else:
+        given = made.args[0] if made.args and word in ("Variable", "Parameter") else None
+    if given is None or last_word(move.func) != "to":
         return False
     return not all(_is_made_here(source, 3) for source in origins(leaf.at(given, ())))
 

@@ -12,6 +12,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
+from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Answer, Value, frame_of
 from torchlint.source.text.index import last_word, parameters_of, statement_of, within
 from torchlint.source.text.spelling import argument
@@ -169,13 +170,24 @@ def _code_asks(
             elif callee.name.startswith("torch.nn."):
                 inner = _layer_asks(callee.name[9:], Value(module, call, frame))
             else:
-                inner = True if callee.name.startswith(_WITH_MODE_LAYERS) else False
+                inner = callee.name.startswith(_WITH_MODE_LAYERS) and not _gives_plain_layers(module, callee.name, call)
             if inner and open_options and _is_a_choice(function, call):
                 inner = None
             if inner:
                 return True
             answer = None if inner is None else answer
     return answer
+
+
+def _gives_plain_layers(module: Module, name: str, made: ast.Call) -> bool:
+    """Are only the convolutions taken of a network that has its dropout behind them: `vgg16().features`?"""
+    if not re.fullmatch(r"torchvision\.models\.(\w+\.)?(vgg\d+|alexnet|squeezenet\w+)", name):
+        return False
+    kept = made.up.targets[0] if isinstance(made.up, ast.Assign) else None
+    taken = [made] if isinstance(made.up, ast.Attribute) else reads(module, kept) if kept is not None else []
+    return bool(taken) and all(
+        isinstance(one.up, ast.Attribute) and one.up.attr in ("features", "parameters") for one in taken
+    )
 
 
 def _is_never_read(module: Module, layer: ast.Call) -> bool:
