@@ -143,7 +143,7 @@ def found(place, layer: ast.expr, fix, value: ast.expr):
         f"`{name}` is a module: setting its `requires_grad` does nothing to its parameters",
         help=f"write `{name}.requires_grad_(…)`, which sets it on all of them, or leave it out: it does nothing",
         fix=fix,
-        severity="info" if is_beside_the_right_way(place, name, value) else "warning",
+        severity="info" if is_beside_the_right_way(place, name, value) or is_replaced(place, name) else "warning",
     )
 
 
@@ -156,6 +156,28 @@ def is_beside_the_right_way(place, name: str, value: ast.expr) -> bool:
         return name in beside
     wholes = set_in(place, place.module.tree)
     return not beside and not any(whole in (name, "self") or name.startswith(f"{whole}.") for whole in wholes)
+
+
+def is_replaced(place, name: str) -> bool:
+    """Does another layer surely come in its place later: `model.fc = nn.Linear(model.fc.in_features, 10)`?"""
+    around, blocks = place.node, []
+    while (around := getattr(around, "up", None)) is not None:
+        blocks.append(around)
+    return any(
+        name == old or name.startswith((f"{old}.", f"{old}["))
+        for later in place.inside(ast.Assign, of=place.function or place.module.tree)
+        if later.up in blocks and place.may_follow(place.node, later) and not is_kept(later, place)
+        for old in map(ast.unparse, later.targets)
+    )
+
+
+def is_kept(assign: ast.Assign, place) -> bool:
+    """Is more of the layers before in the new one than their sizes?"""
+    old = set(map(ast.unparse, assign.targets))
+    parts = place.inside(ast.Name, ast.Attribute, ast.Subscript, of=assign.value)
+    return any(
+        ast.unparse(part) in old and not getattr(part.up, "attr", "").startswith(("in_", "out_")) for part in parts
+    )
 
 
 def set_in(place, code: ast.AST) -> list[str]:

@@ -147,7 +147,7 @@ def _may_stay(move: ast.Call, leaf: Value) -> bool:
         given = made.func.value
     else:
         given = made.args[0] if made.args and word in ("Variable", "Parameter") else None
-    if given is None or last_word(move.func) != "to":
+    if given is None or last_word(move.func) not in ("to", "cuda", "xpu"):
         return False
     return not all(_is_made_here(source, 3) for source in origins(leaf.at(given, ())))
 
