@@ -99,11 +99,17 @@ def check(file: Node):
     for use in removed_names(file.module):
         yield file.finding(
             f"{use.label} is gone since {use.since}" + (f": {use.why}" if use.why else ""),
-            help=f"use `{use.help}`",
+            help="leave it out, it changes nothing" if is_not_asked_for(use) else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
             severity="info" if is_off(file, use.node) or is_constant(file.at(use.node)) else "warning",
         )
+
+
+def is_not_asked_for(use) -> bool:
+    """`StepLR(optimizer, 30, verbose=False)`"""
+    given = use.place.value if isinstance(use.place, ast.keyword) else None
+    return isinstance(given, ast.Constant) and given.value is False
 
 
 def is_off(file: Node, node) -> bool:

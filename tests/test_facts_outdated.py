@@ -228,6 +228,10 @@ def test_a_row_is_read_as_it_is_written() -> None:
         ("torch.ifft(x, 1)", "`torch.fft.ifft(...)`"),
         ("torch.fft(x, 3)", "`torch.fft.fftn(..., dim=...)`"),
         ("torch.qr(x, some=False)", 'torch.linalg.qr(input, mode="complete")'),
+        ("torch.optim.lr_scheduler.StepLR(o, 3, verbose=True)", "`print(scheduler.get_last_lr())`"),
+        ("torch.optim.lr_scheduler.StepLR(o, 3, verbose=False)", "leave it out"),
+        ("torch.optim.lr_scheduler.StepLR(o, 3).step(epoch)", "at the end of each epoch"),
+        ("torch.optim.lr_scheduler.StepLR(o, 3).step(state.steps_trained)", "where it is called now"),
     ],
 )
 def test_the_help_is_that_of_these_arguments(line: str, said: str, tmp_path) -> None:

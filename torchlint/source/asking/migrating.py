@@ -59,7 +59,8 @@ def _by(place: Place, use: OutdatedUse, row: OutdatedName) -> Fix | None:
         return None
     if row.arguments == "drop":
         [keyword] = [k for k in node.keywords if k.arg == row.condition.rstrip("=")]
-        return place.fix(message, place.without_argument(keyword), applicability=_certainty(place, row))
+        left_out = place.without_argument(keyword)
+        return place.fix(f"leave `{keyword.arg}` out", left_out, applicability=_certainty(place, row))
     if row.arguments == "add":
         given, _, value = row.instead.partition("=")
         return place.fix(message, place.with_keyword(given, value), applicability=_certainty(place, row))
