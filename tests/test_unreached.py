@@ -470,6 +470,25 @@ def test_a_draft_that_is_not_python_and_that_nothing_imports_is_only_noted(tree)
     assert [f.code for f in check(["."], ALL).findings] == ["TL001"]
 
 
+@pytest.mark.parametrize(
+    "end, more, is_noted",
+    [
+        ("    for name, layer in self.layers:\n", {}, True),
+        ("    def forward(self, x):  # to be written\n\n    # as in the paper\n", {}, True),
+        ("    for name, layer in self.layers:\n", {"main.py": "import sketchy\n"}, False),
+        ("    for name, layer in self.layers:\n", {"README.md": "Run `python sketchy.py`.\n"}, False),
+        ("    for name, layer in self.layers:\n    print(name)\n", {}, False),
+        ("    layers = [\n", {}, False),
+    ],
+)
+def test_what_ends_at_the_head_of_a_block_is_unfinished_where_nothing_names_it(tree, end, more, is_noted):
+    tree({"sketchy.py": f"import torch\n\n\nclass Net(torch.nn.Module):\n{end}", "net.py": "import torch\n"} | more)
+    result = check(["."], ALL)
+    assert [f.code for f in result.findings] == [] if is_noted else ["TL001"]
+    noted = "not linted, as it ends where a block begins, and nothing names it (sketchy.py)"
+    assert result.notices == ([noted] if is_noted else [])
+
+
 def test_who_imports_it_later_is_seen_by_the_cache(tree):
     root = tree(UNUSED)
     assert said() == [(7, "info"), (15, "info")]

@@ -22,6 +22,7 @@ _TEMPLATE = re.compile(  # `{% if wanted %}`, `${methods}`, `import {{cookiecutt
     r"^[ \t]*(?:\{%-?[ \t]|\$\{\w+\}[ \t\r]*$)|\{\{ ?cookiecutter\.", re.MULTILINE
 )
 _NO_BLOCK = "expected an indented block"  # what Python says
+_HEAD = re.compile(r":[ \t]*(?:#.*)?\r?$")  # the end of one
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 _NOTHING_YET = re.compile(r"[ \t]*\w+ *= *None[ \r]*$")
 _PLANNED = 3  # values or blocks that are only planned, or not done, in a file that is for whoever does the exercise
@@ -74,6 +75,13 @@ def stops_at_a_gap(text: str, line: int, why: str) -> bool:
         if _PLAN.match(comment) or _GAP.search(comment):
             return True
     return False
+
+
+def ends_at_a_head(text: str, line: int, why: str) -> bool:
+    """Is a text no Python because nothing follows the head of its last block: `for name, layer in layers:`?"""
+    lines = text.split("\n")
+    last = max((at for at, written in enumerate(lines) if _is_code(written)), default=0)
+    return _NO_BLOCK in why and line > last and _HEAD.search(lines[last]) is not None
 
 
 def is_blank(node: ast.expr | None) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from torchlint.config import Settings, matches
 from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
-from torchlint.gaps import stops_at_a_gap
+from torchlint.gaps import ends_at_a_head, stops_at_a_gap
 from torchlint.installed import target
 from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
@@ -83,6 +83,7 @@ _NOT_LINTED = "not linted, as it is {} syntax"
 _REORDERED = "only a remark, as the cell went well when the notebook was run in another order"
 _ROUNDS = ("round", "loop")  # what is about these may be said of lines of other files
 _NOT_IN_USE = "not linted, as it is not Python, and nothing in the project leads to it"
+_UNFINISHED = "not linted, as it ends where a block begins, and nothing names it"
 
 
 def lint(text: str | bytes, job: Job | str | Path = "<text>.py") -> Outcome:
@@ -137,6 +138,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
             return Outcome(lines=lines, notices=(_NOT_LINTED.format(error.needs),))
         if Unreached(view, None).is_whole_file():
             return Outcome(lines=lines, notices=(_NOT_IN_USE,), consulted=view.consulted)
+        if ends_at_a_head(text, error.line, str(error)) and view.is_named_by_none():
+            return Outcome(lines=lines, notices=(_UNFINISHED,), consulted=view.consulted)
         if Pinned(view).is_for_python_2:
             return Outcome(lines=lines, notices=(_NOT_LINTED.format("Python 2"),), consulted=view.consulted)
         return Outcome(

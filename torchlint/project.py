@@ -461,6 +461,11 @@ class View:
             self._consult(path)
         return known["naming", word]
 
+    def is_named_by_none(self) -> bool:
+        """Does no other program of the project, and no text that may say what is run, name this file?"""
+        own = imported_as(self.path)
+        return own.isidentifier() and all(path == self.path for path in self.naming(own))
+
     def is_imported(self, path: str = "") -> bool:
         """Does another file of the project seem to import this one, or the one at `path`?"""
         path = path or self.path

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import NamedTuple
 
-from torchlint.project import View, imported_as
+from torchlint.project import View
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
 from torchlint.source.text.sketch import has_comment
@@ -82,10 +82,10 @@ class Unreached:
         where nobody names it? A library has no other use for that either.
         """
         view = self._view
-        root, own = str(view.project.root), imported_as(view.path)
+        root = str(view.project.root)
         folders = os.path.relpath(view.path, root).split(os.sep)[:-1]
         if any(map(KEPT_ASIDE.fullmatch, folders)):
-            return own.isidentifier() and all(path == view.path for path in view.naming(own))
+            return view.is_named_by_none()
         said = _SAID_TO_BE.findall(view.document(os.path.join(root, "README.md")) or "") if folders else ()
         return not set(said).isdisjoint(folders) and not view.is_imported()
 
