@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import PurePath
 
 _GAP = re.compile(
-    r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:\w+[ _]+){0,2}(?:code|here|solution)\b"
-    r"|#[# ]*TODO[:. ]*$"  # nothing but that
-    r"|#[# ]*[\w.]+(?:\[[^\]\n]*\])? *= *\.{3,}[ \r]*$"  # `# self.conv = ...`, and no sentence
+    r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:[^\W_]+[ _]+){0,2}(?:code|here|solution)\b"
+    r"|# *TODO[:. ]*$"  # nothing but that
+    r"|# *[\w.]+(?:\[[^\]#\n]*\])? *= *\.{3,}[ \r]*$"  # `# self.conv = ...`, and no sentence
     r"|^[ \t]*[\"'][* ]*your (?:code|solution) here[* ]*[\"'][ \r]*$",  # a text in place of code
     re.IGNORECASE,
 )

@@ -10,11 +10,12 @@ from torchlint.project import View
 
 _FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py", "spec-file.txt", "spec_file.txt")
 _TORCH = re.compile(  # by name, or the package that `conda list --explicit` gives
-    r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/pytorch-)(\d+)\.(\d+)""", re.MULTILINE | re.IGNORECASE
+    r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/pytorch-)(\d{1,3})\.(\d{1,3})""",
+    re.MULTILINE | re.IGNORECASE,
 )
 _MANUALS = ("README.md", "readme.md", "README.rst", "README.txt", "README")
 _TORCH_SAID = re.compile(  # in a manual; with what shows that more than that one is meant
-    r"torch(?P<at>[^\w\n]{0,6}(?:version[^\w\n]{0,3})?)v?(\d+)\.(\d+)[\d.]*"
+    r"torch(?P<at>[^\w\n]{0,6}(?:version[^\w\n]{0,3})?)v?(\d{1,3})\.(\d{1,3})[\d.]*"
     r"(?P<more>\+|\W{1,4}(?:(?:or|and)\W{1,4})?(?:later|newer|higher|above|up|over|greater|more)\b)?",
     re.IGNORECASE,
 )

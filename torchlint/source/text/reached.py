@@ -28,6 +28,7 @@ _FOLDER = r"_*(?:{})(?:[_-]\w*)?"
 _KEPT = "bak|backups?|archived?|trash|unused|graveyard"  # in a library, too, which has old interfaces that people use
 KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
 _SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated"), re.IGNORECASE)
+_PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _WORD = re.compile(rb"\w+")
 _NEIGHBOURS = 3  # files beside one that is left over, to which something leads
@@ -150,9 +151,8 @@ class Reached:
             for part in os.path.relpath(path, self._root).split(os.sep)[:-1]
         }
         found = {folder for folder in folders if _SET_ASIDE.fullmatch(folder)}
-        texts = [project.bytes(path) or b"" for path in project.documents() or ()] if found else []
-        named = {folder: re.compile(rb"\b" + re.escape(os.fsencode(folder)) + rb"[/.]\w") for folder in found}
-        return {folder for folder in found if not any(map(named[folder].search, texts))}
+        texts = [os.fsdecode(project.bytes(path) or b"") for path in project.documents() or ()] if found else []
+        return found.difference(*map(_PLACE_IN_ONE.findall, texts))
 
     def _lead_to(self, begun: Iterable[str]) -> None:
         """Finds the files that are reached from some, and how many of them others import in each folder."""

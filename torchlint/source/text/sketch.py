@@ -46,12 +46,12 @@ _A_MODULE = re.compile(
 )
 _ANY_FILE = re.compile(
     rb"\bexec_module\(|\.load_module\(|\bwalk_packages\(|\biter_modules\((?!\))"
-    rb"|\brunpy\b[.\w]*(?:\(|[ \t])(?![ \t\n]*[\"'])"
+    rb"|\brunpy\b(?:\.\w+)?(?:\(|[ \t])(?![ \t\n]*[\"'])"
 )
 _IMPORTING_FILES = (b"exec_module", b"load_module", b"walk_packages", b"iter_modules", b"runpy")  # found faster
 _NAMING_FILES = (b"glob", b"listdir", b"scandir")  # `__all__ = [file[:-3] for file in os.listdir(folder)]`
 _MADE_LIST = re.compile(
-    rb"__all__[ \t]*(?:\+?=|\.\w+\()(?![ \t]*[\[(]?[ \t\n]*[\"'\])])"
+    rb"__all__[ \t]*(?:\+?=|\.\w+\()(?![ \t\n]*(?:[\[(][ \t\n]*)?[\"'\])])"
 )  # not of words that stand there
 _ALL_CLASSES = (b"__subclasses__", b"__init_subclass__", b"LightningCLI")
 _TAKERS = (b"getattr(", b"__dict__", b"vars(", b"dir(", b"getmembers(")

@@ -17,7 +17,8 @@ from torchlint.source.text.sketch import has_comment
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
 _KINDS = ("classmethod", "staticmethod", "property", "cached_property", "no_grad")  # of methods: they take none away
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
-    r"([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
+    r"(?<![\w-])([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?"
+    r"(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
 _DEPRECATED = re.compile(  # at the head of a docstring
     r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
