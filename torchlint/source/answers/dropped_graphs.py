@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.facts import fact
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
@@ -19,6 +20,7 @@ PRINTS = frozenset("print float int bool str len round".split())
 _DEPTH = 10
 
 
+@remembered(meanwhile=False)
 def is_dropped(module: Module, result: ast.AST, depth: int = _DEPTH, at_once: bool = False) -> bool:
     """Does a graph plainly end wherever the result of an expression goes? All its uses must be understood. `at_once`
     says no of what is kept in a list, wherever that goes.
