@@ -55,6 +55,11 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
         ),
         "O1().step(optimizer)",
     ],
+    "rounds left early, and steps behind": [
+        "for i, x in enumerate(loader):",
+        (4, "if i % {i}:\n    continue"),
+        (4, "optimizer.zero_grad()\ncriterion(model(x), x).backward()\noptimizer.step()"),
+    ],
     "optimizers of one comprehension": [
         "opts = {k: optim.Adam(m.parameters()) for k, m in table.items()}\nfor x in loader:",
         (4, "opts['a{i}'].zero_grad()\ncriterion(model(x), x).backward()\nopts['a{i}'].step()"),

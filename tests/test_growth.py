@@ -29,6 +29,7 @@ LARGER = {
     "returns of one function that are called often": (64, 128, 256),  # every call asks for all callers, up to 64
     "samplers told the epoch": (64, 128, 256),  # each epoch loop looks at all calls, up to so many
     "functions that count one global": (64, 128, 256),  # each asks for all places that set it, up to so many
+    "rounds left early, and steps behind": (64, 128, 256),  # a part that is quadratic would show only here
     "helpers of one name that step": (64, 128, 256),  # each call may be one of each function, up to so many
 }
 UNTOLD = ("optimizers that wrap others",)  # quadratic up to the bound on steps: each call may be one of each method

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, block_of, statement_of
 from torchlint.source.training.events import Event
@@ -23,18 +25,25 @@ def passing_over(event: Event) -> Iterator[Value]:
     for place in (event.value, *event.via):
         statement = statement_of(place.node)
         while True:
-            block, at = block_of(statement)
-            for before in block[:at]:
-                if isinstance(before, ast.If) and isinstance(before.body[-1], (ast.Return, ast.Continue)):
-                    test = place.at(before.test, ())
-                    if counts_rounds(test) or is_between(test):
-                        yield test
+            block, _ = block_of(statement)
+            yield from takewhile(lambda test: test.node.pos < statement.pos, _leaving(place.at(block[0], ()), block))
             around = statement.up
             if not isinstance(around, ast.stmt | ast.excepthandler | ast.match_case) or isinstance(around, FUNCTIONS):
                 break
             if isinstance(around, LOOPS) and around not in event.loops:
                 break  # the round itself
             statement = around
+
+
+@remembered
+def _leaving(first: Value, block: list[ast.stmt]) -> list[Value]:
+    """The tests of counted rounds that may leave a block, which begins with a place: each act behind them asks."""
+    tests = [first.at(statement.test, ()) for statement in block if _is_leaving(statement)]
+    return [test for test in tests if counts_rounds(test) or is_between(test)]
+
+
+def _is_leaving(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], (ast.Return, ast.Continue))
 
 
 def is_between(test: Value, depth: int = _DEPTH) -> bool:
