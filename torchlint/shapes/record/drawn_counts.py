@@ -50,7 +50,7 @@ def likely_left_out(count: Operand) -> Operation | None:
     if places.is_open or drawn.result.is_open or cells.is_open:
         return None
     kinds = bounds[-1] - sum(bounds[:-1])
-    return drawn if kinds > 1 and kinds * (1 - 1 / kinds) ** places.shape[0] >= _LIKELY else None
+    return drawn if kinds > 1 and kinds * (1 - 1 / kinds) ** math.prod(places.shape[:1]) >= _LIKELY else None
 
 
 def filling(count: Operand) -> Operation | None:

@@ -117,8 +117,9 @@ def _is_of_products(value: Value | None, depth: int) -> bool:
 
 def _is_contracted(value: Value, depth: int) -> bool:
     """`torch.einsum("nd,nd->n", user, item)` sums, too."""
-    how, *parts = value.node.args or [None]
-    taken, _, given = how.value.partition("->") if isinstance(getattr(how, "value", None), str) else ("", "", "")
+    how, *parts = value.node.args or (None,)
+    said = how.value if isinstance(how, ast.Constant) and isinstance(how.value, str) else ""
+    taken, _, given = said.partition("->")
     is_sum = "," in taken and not set(taken) <= {*given, ",", " ", "."}
     return is_sum and len(parts) == 2 and all(_is_signed(value.at(part, ()), depth) for part in parts)
 
