@@ -57,7 +57,7 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
     ],
     "rounds left early, and steps behind": [
         "for i, x in enumerate(loader):",
-        (4, "if i % {i}:\n    continue"),
+        (4, "if i % {i}:\n    continue\nif not i % 2{i} == 0:\n    continue\nif i % 3{i} != 0:\n    continue"),
         (4, "optimizer.zero_grad()\ncriterion(model(x), x).backward()\noptimizer.step()"),
     ],
     "optimizers of one comprehension": [

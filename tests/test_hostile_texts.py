@@ -82,7 +82,7 @@ for epoch in range(9):
     ],
 )
 def test_no_text_beside_a_program_fails_a_rule_or_takes_long(name, text, tree, alone):
-    tree({"sub/main.py": OLD, name: text})
+    tree({"sub/main.py": OLD, ".git/HEAD": "", name: text})
     start = time.process_time()
     found = {finding.code for finding in check(["."], Settings(dry_run=False)).findings}
     assert "TL506" in found and "TL000" not in found
@@ -91,7 +91,7 @@ def test_no_text_beside_a_program_fails_a_rule_or_takes_long(name, text, tree, a
 
 def test_a_thousand_folders_that_are_set_aside_are_looked_for_once(tree, alone):
     folders = {f"old_{number}/part.py": "def f(): pass\n" for number in range(800)}
-    tree({**folders, "main.py": OLD, "one.md": "old_ " * MANY, "two.md": "old_x " * MANY})
+    tree({**folders, ".git/HEAD": "", "main.py": OLD, "one.md": "old_ " * MANY, "two.md": "old_x " * MANY})
     start = time.process_time()
     check(["main.py"], Settings(dry_run=False))
     assert time.process_time() - start < SECONDS
