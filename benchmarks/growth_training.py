@@ -55,6 +55,19 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
         ),
         "O1().step(optimizer)",
     ],
+    "optimizers made in each round": [
+        "for x in loader:",
+        (4, "o{i} = optim.SGD(model.parameters(), lr=0.1)\ncriterion(model(x), x).backward()\no{i}.step()"),
+    ],
+    "records of tensors that are moved": [
+        "@dataclasses.dataclass\nclass R:",
+        (4, "f{i}: torch.Tensor"),
+        "    def move(self, device):",
+        (8, "v = getattr(self, 'f{i}')\nv.to(device)"),
+    ],
+    "functions that call what evaluates": [
+        (0, "def s{i}(net):\n    net.eval()\n    return [net(x).item() for x in loader]\nprint(s{i}(model))")
+    ],
     "rounds left early, and steps behind": [
         "for i, x in enumerate(loader):",
         (4, "if i % {i}:\n    continue\nif not i % 2{i} == 0:\n    continue\nif i % 3{i} != 0:\n    continue"),

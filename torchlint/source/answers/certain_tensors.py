@@ -6,7 +6,7 @@ import ast
 
 from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
-from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -66,12 +66,16 @@ def record_of(module: Module, tensor: ast.expr) -> ast.Name | None:
         return None
     function = enclosing_function(tensor)
     owner = method_class(module, function) if function is not None else None
-    me = first_parameter(function) if owner is not None and field_names(owner) else None
+    me = first_parameter(function) if owner is not None and _holds_tensors(owner) else None
     holder = _holder(_made(tensor)) if me is not None else None
-    if owner is None or me is None or not isinstance(holder, ast.Name) or holder.id != me.arg:
-        return None
+    return holder if isinstance(holder, ast.Name) and me is not None and holder.id == me.arg else None
+
+
+@remembered
+def _holds_tensors(owner: ClassInfo) -> bool:
+    """Is it a record of which each field is said to be a tensor?"""
     fields = (s.annotation for s in owner.node.body if isinstance(s, ast.AnnAssign))
-    return holder if all(last_word(said).endswith("Tensor") for said in fields) else None
+    return bool(field_names(owner)) and all(last_word(said).endswith("Tensor") for said in fields)
 
 
 def _made(tensor: ast.expr) -> ast.AST:

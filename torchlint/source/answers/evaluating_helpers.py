@@ -17,6 +17,7 @@ from torchlint.source.answers.evaluation import (
     last_above,
 )
 from torchlint.source.answers.graphless_models import becomes_an_array, leaves_no_graph
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
@@ -37,7 +38,7 @@ def evaluations_in_helpers(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     here = owner if isinstance(owner, FUNCTIONS) else None
     if getattr(here, "name", "") == "__init__" or not module.index.stands(_SWITCHING, owner):
         return
-    names = {function.name for function in module.index.functions}
+    names = _names_of_functions(module)
     calls = [
         event.node
         for event in own_events(module, owner.body)
@@ -64,6 +65,11 @@ def evaluations_in_helpers(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             found.loops = own or [loop for loop in rounds if loop.lineno > switch.node.lineno]
             yield found
             return
+
+
+@remembered
+def _names_of_functions(module: Module) -> set[str]:
+    return {function.name for function in module.index.functions}
 
 
 def _own_rounds(event: Event) -> list[ast.AST]:

@@ -26,6 +26,7 @@ from torchlint.source.text.index import (
     ancestors,
     enclosing_function,
     last_word,
+    standing_in,
     statement_of,
     within,
 )
@@ -420,9 +421,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     named = bool(_VALIDATES.search(name))
     measures = not named and bool(_MEASURES.search(name))
     named = named or measures
-    if not named and not any(
-        enclosing_function(node) is here for word in ("eval", "train") for node in module.index.attributes(word)
-    ):
+    switched = (n for word in ("eval", "train") for n in standing_in(owner, module.index.attributes(word)))
+    if not named and not any(enclosing_function(node) is here for node in switched):
         return
     if not module.index.stands(_SWITCHING, owner) and not (named and here is not None and _is_called(module, here)):
         return

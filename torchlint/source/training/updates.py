@@ -10,7 +10,7 @@ from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
-from torchlint.source.text.index import body_of
+from torchlint.source.text.index import body_of, standing_in
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
@@ -81,19 +81,7 @@ class Update:
                 return True
             may_be = True
         unseen = may_be or _clears_unseen(self._module, self._node, self.step) or self._clears_what_is_called
-        return None if unseen or self._is_cleared_by_heirs else False
-
-    @property
-    def _is_cleared_by_heirs(self) -> bool:
-        """Does a class that derives clear gradients in what it puts over a method that the round runs?"""
-        called = (callee for event in events(self._module, body_of(self._node)) for callee in callees(event.value))
-        return any(
-            CLEAR in (roles := {act.role for act in acts(other.module, other.node.body)}) and STEP not in roles
-            for callee in called
-            if isinstance(getattr(callee.function, "up", None), ast.ClassDef)
-            and callee.function.name not in ("__init__", "forward")  # no network clears, and many derive from it
-            for other in put_over(callee.module, callee.function)
-        )
+        return None if unseen or _is_cleared_by_heirs(self._module, self._node) else False
 
     @property
     def _clears_what_is_called(self) -> bool:
@@ -189,22 +177,38 @@ def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
     """May a hook of the optimizer clear gradients, a method of its own, a decorator of the function that steps, the
     model's forward, or whoever is handed `optimizer.zero_grad` as a function? (Not calling it is another finding.)
     """
-    calls = list(module.index.inside(node, ast.Call))
-    if any(_is_own_method(call.func, step) or clears_itself(Value(module, call)) for call in calls):
+    if step.on_text in _with_own_methods(module, node) or _calls_what_clears_itself(module, node):
         return True
     if module.index.says("register_step_") or step.module.index.says("register_step_"):
         return True
     return any("zero_grad" in ast.unparse(wrapper.node) for wrapper in step.wrappers) or any(
-        isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call)
-        for n in ast.walk(node)
+        not isinstance(n.up, ast.Call) for n in standing_in(node, module.index.attributes("zero_grad"))
     )
 
 
-def _is_own_method(called: ast.expr, step: Act) -> bool:
-    """`self.optimizer.begin()`: a method that no optimizer of torch has."""
-    if not isinstance(called, ast.Attribute) or called.attr in METHODS:
-        return False
-    return unparsed(called.value) == step.on_text
+@remembered
+def _is_cleared_by_heirs(module: Module, node: ast.AST) -> bool:
+    """Does a class that derives clear gradients in what it puts over a method that the round runs?"""
+    called = (callee for event in events(module, body_of(node)) for callee in callees(event.value))
+    return any(
+        CLEAR in (roles := {act.role for act in acts(other.module, other.node.body)}) and STEP not in roles
+        for callee in called
+        if isinstance(getattr(callee.function, "up", None), ast.ClassDef)
+        and callee.function.name not in ("__init__", "forward")  # no network clears, and many derive from it
+        for other in put_over(callee.module, callee.function)
+    )
+
+
+@remembered
+def _with_own_methods(module: Module, node: ast.AST) -> set[str]:
+    """`self.optimizer` of `self.optimizer.begin()`: what has a method that no optimizer of torch has."""
+    called = (call.func for call in module.index.inside(node, ast.Call))
+    return {unparsed(func.value) for func in called if isinstance(func, ast.Attribute) and func.attr not in METHODS}
+
+
+@remembered
+def _calls_what_clears_itself(module: Module, node: ast.AST) -> bool:
+    return any(clears_itself(Value(module, call)) for call in module.index.inside(node, ast.Call))
 
 
 class _Window:
