@@ -194,17 +194,25 @@ def leading_to(module: Module, imports: tuple[Module, ...], words: frozenset[str
     Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole
     file.
     """
-    found = set(words)
-    if any(map(_calls_by_name, (module, *imports))):
-        found.add("getattr")
-    todo = list(found)
+    homes = (module, *imports)
+    found, todo = set(words), list(words)
     while todo:
         word = todo.pop()
-        for home in (module, *imports):
+        for home in homes:
             new = home.index.users(word) - found
             found |= new
             todo += new
+        if not todo and "getattr" not in found and any(_may_call(home, homes, found - words) for home in homes):
+            found.add("getattr")
+            todo = ["getattr"]
     return frozenset(found)
+
+
+def _may_call(home: Module, homes: tuple[Module, ...], names: set[str]) -> bool:
+    """Does a file call methods by names that are handed on, of which a text says one?"""
+    if not _calls_by_name(home):
+        return False
+    return any(f'"{name}"' in each.index.text or f"'{name}'" in each.index.text for each in homes for name in names)
 
 
 @remembered
