@@ -147,12 +147,15 @@ def test_a_document_behind_a_link_is_not_read(tmp_path):
 
 
 def test_what_was_read_is_remembered(tmp_path):
-    """The findings depend on the documents, and on those that are not there."""
+    """The findings depend on the documents, and on those that are not there; on no program that names the script."""
     (tmp_path / "README.md").write_text("python train.py digits")
+    (tmp_path / "other.py").write_text("# train.py does it better\n")
+    (tmp_path / "all.sh").write_text("python train.py digits")
     path = tmp_path / "train.py"
     view = Project(tmp_path).view(path)
     dry_run(HEAD + SHAPES, str(path), view)
-    assert str(tmp_path / "README.md") in view.consulted and str(tmp_path / "Makefile") in view.consulted
+    assert {str(tmp_path / name) for name in ("README.md", "Makefile", "all.sh")} <= view.consulted.keys()
+    assert str(tmp_path / "other.py") not in view.consulted
 
 
 @pytest.mark.parametrize(("word", "known"), [("task_name", False), ("DATASET", False), ("digit-s", True)])

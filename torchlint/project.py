@@ -449,17 +449,18 @@ class View:
         """What is said of the file depends on what leads to it."""
         self.consulted[REACHED] = answer
 
-    def naming(self, word: str) -> list[str]:
-        """The programs of the project in which a word stands, and the texts that may say what of them is run."""
+    def naming(self, word: str, ends: tuple[str, ...] = ("",)) -> list[str]:
+        """The programs of the project in which a word stands, and the texts that may say what of them is run: of those
+        whose names end so, and no others are read.
+        """
         self.consulted[f"names {word}"] = ""
         known = self.project.closures
-        if ("naming", word) not in known:
-            known["naming", word] = [
-                *self.project.saying(word, (*self.project.files(), *(self.project.documents() or ())))
-            ]
-        for path in known["naming", word]:
+        if ("naming", word, ends) not in known:
+            asked = (*self.project.files(), *(self.project.documents() or ()))
+            known["naming", word, ends] = [*self.project.saying(word, (p for p in asked if p.endswith(ends)))]
+        for path in known["naming", word, ends]:
             self._consult(path)
-        return known["naming", word]
+        return known["naming", word, ends]
 
     def is_named_by_none(self) -> bool:
         """Does no other program of the project, and no text that may say what is run, name this file?"""

@@ -56,8 +56,7 @@ def _documents(view: View, root: str, script: str) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in dict.fromkeys((*_NAMES, f"{stem}.sh")))
         for inner in ("scripts", "script"):
             yield from (os.path.join(folder, inner, name) for name in dict.fromkeys((*_SCRIPTS, f"{stem}.sh")))
-    naming = (path for path in view.naming(stem) if path.endswith(_SHELL)) if stem.isidentifier() else iter(())
-    yield from islice(naming, _MOST_SHELL)
+    yield from islice(view.naming(stem, _SHELL) if stem.isidentifier() else (), _MOST_SHELL)
 
 
 def _up(folder: str, root: str) -> Iterator[str]:

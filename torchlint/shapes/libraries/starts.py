@@ -38,16 +38,14 @@ def _is_never_left_out(defaults: Mapping[str, Any], lines: list[Mapping[str, Any
     """Is there a text (a model, a folder) for which each command line has another than the default? Then nobody starts
     it without.
     """
-    texts = [name for name, value in defaults.items() if type(value) is str and value]
-    return bool(lines) and any(
-        all(line.get(name, defaults[name]) != defaults[name] for line in lines) for name in texts
-    )
+    texts = {name: value for name, value in defaults.items() if type(value) is str and value}
+    return bool(lines) and any(all(line.get(name, text) != text for line in lines) for name, text in texts.items())
 
 
 class Starts:
     """How the program of a run is started: by one of the command lines that are written down for it, and that it takes,
-    the first being an empty one if that will do and no option is in all of them, the last one that asks for a GPU; then
-    what is chosen besides. `offered` is what it lets its user choose, `switches` what may be turned on or off.
+    the first being an empty one if that will do and they do not all give another text, the last one that asks for a
+    GPU; then what is chosen besides. `offered` is what it lets its user choose, `switches` what may be turned on or off.
     """
 
     def __init__(self, lines: Callable[[], list[list[str]]] = list, start: Start = Start(), path: str | None = None):
