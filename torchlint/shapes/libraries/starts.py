@@ -45,7 +45,8 @@ def _is_never_left_out(defaults: Mapping[str, Any], lines: list[Mapping[str, Any
 class Starts:
     """How the program of a run is started: by one of the command lines that are written down for it, and that it takes,
     the first being an empty one if that will do and they do not all give another text, the last one that asks for a
-    GPU; then what is chosen besides. `offered` is what it lets its user choose, `switches` what may be turned on or off.
+    GPU; then what is chosen besides. `offered` is what it lets its user choose, `switches` what may be turned on or
+    off.
     """
 
     def __init__(self, lines: Callable[[], list[list[str]]] = list, start: Start = Start(), path: str | None = None):
