@@ -182,12 +182,50 @@ def test_a_file_that_may_be_used_is_not(tree, more):
         {"nets.py": "import glob\nimport net\n\nprint(net.__all__, glob.glob('*'))\n"},
         {"setup.py": "import runpy\n\nprint(runpy.run_path('about.py')['__version__'])\n"},
         {"nets.py": "import pkgutil\n\nprint([one.name for one in pkgutil.iter_modules()])\n"},  # all that is installed
+        {"nets.py": "__all__ = [name for name in globals() if name.isupper()]\n"},
     ],
-    ids="own-function written-list list-of-another told installed".split(),
+    ids="own-function written-list list-of-another told installed own-names".split(),
 )
 def test_what_only_sounds_like_imports_by_any_name_leads_nowhere(tree, more):
     tree(UNUSED | more)
     assert {severity for _, severity in said()} == {"info"}
+
+
+IN_A_FOLDER = {
+    "losses/__init__.py": "",
+    **{f"losses/{name}": text for name, text in UNUSED.items() if name != "main.py"},
+    "main.py": "from losses import loss, net, data\nloss.Trainer = net.Trainer\n",
+}
+CHOICE = "import importlib\n\n\ndef choose(name):\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "choice", "severity"),
+    [
+        ("tools/choose.py", "importlib.import_module(name)", "info"),
+        ("tools/choose.py", "importlib.import_module('losses.' + name)", "warning"),
+        ("tools/choose.py", "importlib.import_module('.'.join(['losses', name]))", "warning"),
+        ("losses/choose.py", "importlib.import_module(name)", "warning"),
+        ("choose.py", "importlib.import_module(name)", "warning"),
+        ("losses/__init__.py", "[one for one in pkgutil.iter_modules(__path__)]", "warning"),
+        ("losses/__init__.py", "[one for one in pkgutil.iter_modules([os.path.dirname(__file__)])]", "warning"),
+        ("tools/__init__.py", "[one for one in pkgutil.iter_modules(__path__)]", "info"),
+        ("tools/__init__.py", "[one for one in pkgutil.iter_modules(losses.__path__)]", "warning"),
+        ("tools/choose.py", "spec.loader.exec_module(name)", "warning"),
+    ],
+)
+def test_a_name_of_which_nothing_is_known_may_be_of_the_folder_and_those_below(tree, place, choice, severity):
+    tree(IN_A_FOLDER | {place: CHOICE.format(choice)})
+    assert said()[0] == (7, severity)
+
+
+def test_a_name_that_a_text_says_may_be_imported_from_anywhere(tree):
+    more = {
+        "tools/choose.py": CHOICE.format("importlib.import_module(name)"),
+        "a.yaml": "target: losses.old.sharp_loss\n",
+    }
+    tree(IN_A_FOLDER | more)
+    assert {severity for _, severity in said()} == {"warning"}
 
 
 LIBRARY = {

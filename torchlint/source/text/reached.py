@@ -85,6 +85,8 @@ class Reached:
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
         self._packaged = _packaged(project, sketches)
+        takers = (path for path, one in sketches.items() if one.takes_of_those_near)
+        self._near_those = _below({os.path.dirname(path) for path in takers}, sketches, self._root)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
         self._open = set(filter(self._is_taken_of, sketches)).union(
             *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
@@ -182,7 +184,7 @@ class Reached:
         own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
         if path in self._packaged or not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
             return True
-        if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)):
+        if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)) or path in self._near_those:
             return True
         pieces = self._sketches[path].pieces
         return _is_found(own) or any(
@@ -196,7 +198,9 @@ class Reached:
     def _is_taken_of(self, path: str) -> bool:
         """May a program take parts of a file by names that it puts together?"""
         names = (imported_as(path), os.path.basename(os.path.dirname(path)))
-        return not self._homes.isdisjoint(names) or not self._modules.isdisjoint(names)
+        if not self._homes.isdisjoint(names) or not self._modules.isdisjoint(names):
+            return True
+        return path in self._near_those
 
     def _from(self, paths: Iterable[str]) -> set[str]:
         """Some files, and all that they import."""
@@ -241,6 +245,18 @@ class Reached:
         if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
             return True
         return piece.name.encode() in self._said or piece.kind == "class" and self._takes_all_classes
+
+
+def _below(folders: set[str], paths: Iterable[str], root: str) -> set[str]:
+    """The paths that lead through some of the folders."""
+    found = set()
+    for path in paths:
+        folder = os.path.dirname(path)
+        while folder not in folders and len(folder) > len(root):
+            folder = os.path.dirname(folder)
+        if folder in folders:
+            found.add(path)
+    return found
 
 
 def _is_found(name: str) -> bool:

@@ -44,12 +44,14 @@ _OF_ONE = re.compile(
 _A_MODULE = re.compile(
     rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
 )
+_ITS_FOLDER = rb"[ \t\n]*(?:path[ \t]*=[ \t]*)?(?:__path__\b|\[[^\]\n]*\b__file__\b)"
 _ANY_FILE = re.compile(
-    rb"\bexec_module\(|\.load_module\(|\bwalk_packages\(|\biter_modules\((?!\))"
+    rb"\bexec_module\(|\.load_module\(|\b(?:walk_packages|iter_modules)\((?!\)|" + _ITS_FOLDER + rb")"
     rb"|\brunpy\b(?:\.\w+)?(?:\(|[ \t])(?![ \t\n]*[\"'])"
 )
+_FILES_NEAR = re.compile(rb"\b(?:walk_packages|iter_modules)\(" + _ITS_FOLDER)
 _IMPORTING_FILES = (b"exec_module", b"load_module", b"walk_packages", b"iter_modules", b"runpy")  # found faster
-_NAMING_FILES = (b"glob", b"listdir", b"scandir")  # `__all__ = [file[:-3] for file in os.listdir(folder)]`
+_NAMING_FILES = re.compile(rb"glob\b|listdir\b|scandir\b")  # `__all__ = [file[:-3] for file in os.listdir(folder)]`
 _MADE_LIST = re.compile(
     rb"__all__[ \t]*(?:\+?=|\.\w+\()(?![ \t\n]*(?:[\[(][ \t\n]*)?[\"'\])])"
 )  # not of words that stand there
@@ -70,7 +72,8 @@ class Piece(NamedTuple):
 
 class Sketch(NamedTuple):
     """What a file has, and takes by names that are put together: of itself, of `homes`, of the modules that its imports
-    by text may mean (`modules`: the last word of one, or of what all begin with; None for any).
+    by text may mean (`modules`: the last word of one, or of what all begin with; None for any), and of those in its own
+    folder and below, if that is all that is known of a name.
     """
 
     pieces: tuple[Piece, ...]
@@ -78,6 +81,7 @@ class Sketch(NamedTuple):
     takes_of_itself: bool
     homes: frozenset[str]
     modules: frozenset[str] | None
+    takes_of_those_near: bool
     takes_all_classes: bool
 
     @property
@@ -108,26 +112,33 @@ def _read(data: bytes) -> Sketch:
         for found in _OF_ONE.findall(data):
             home = next(filter(None, found)).rpartition(b".")[2].decode()
             homes.update((home, renamed.get(home, home)))
+    texts = frozenset().union(*(piece.texts for piece in pieces))
+    modules, takes_of_those_near = _modules(data, texts)
     return Sketch(
         pieces,
-        frozenset().union(*(piece.texts for piece in pieces)),
+        texts,
         takes_of_itself,
         frozenset(homes),
-        _modules(data),
+        modules,
+        takes_of_those_near,
         any(word in data for word in _ALL_CLASSES),
     )
 
 
 def imports_by_text(data: bytes) -> bool:
     """May a program import what a text or a folder says?"""
-    return b"import_module" in data or b"__import__" in data or _imports_any_file(data)
+    return any((b"import_module" in data, b"__import__" in data, _imports_any_file(data), _imports_files_near(data)))
 
 
 def _imports_any_file(data: bytes) -> bool:
-    if any(word in data for word in _IMPORTING_FILES) and _ANY_FILE.search(data):
-        return True
-    makes_list = b"__all__" in data and any(word in data for word in _NAMING_FILES)
-    return makes_list and _MADE_LIST.search(data) is not None
+    return any(word in data for word in _IMPORTING_FILES) and _ANY_FILE.search(data) is not None
+
+
+def _imports_files_near(data: bytes) -> bool:
+    if b"__path__" in data or b"__file__" in data:
+        if any(word in data for word in _IMPORTING_FILES) and _FILES_NEAR.search(data):
+            return True
+    return b"__all__" in data and _NAMING_FILES.search(data) is not None and _MADE_LIST.search(data) is not None
 
 
 def _takes_of_itself(data: bytes) -> bool:
@@ -138,17 +149,20 @@ def _takes_of_itself(data: bytes) -> bool:
     return any(not (found["eval"] and is_own) for found in _OF_ITSELF.finditer(data))
 
 
-def _modules(data: bytes) -> frozenset[str] | None:
-    """The last words of the modules that are imported by text."""
+def _modules(data: bytes, texts: frozenset[bytes]) -> tuple[frozenset[str] | None, bool]:
+    """The last words of the modules that are imported by text, and may it be any near by? A name of which nothing is
+    known stands somewhere: in a text, or in the quotes of the program itself, which may be put together.
+    """
     if _imports_any_file(data):
-        return None
-    found = set()
+        return None, True
+    found, is_open = set(), _imports_files_near(data)
     for name, end in _A_MODULE.findall(data) if imports_by_text(data) else ():
         word = name.rstrip(b".").rpartition(b".")[2]
-        if not word or not name.endswith(b".") and end not in b"\"'":
-            return None
-        found.add(word.decode())
-    return frozenset(found)
+        if word and (name.endswith(b".") or end in b"\"'"):
+            found.add(word)
+        else:
+            is_open = True
+    return frozenset(map(bytes.decode, found | texts if is_open else found)), is_open
 
 
 def _pieces(data: bytes) -> Iterator[Piece]:
