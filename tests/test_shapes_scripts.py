@@ -232,3 +232,25 @@ def test_where_a_script_stopped_is_said(tmp_path, program, notice):
     path = tmp_path / "program.py"
     result = dry_run("import torch\nfrom torch import nn\n\n" + program, str(path), Project(tmp_path).view(path))
     assert result.notices == ((notice,) if notice else ())
+
+
+@pytest.mark.parametrize(
+    ("give", "is_known"),
+    [
+        ("globals()['size'] = SIZE", True),
+        ("for name in args:\n        globals()[name] = args[name]", True),
+        ("globals().update(args)", True),
+        ("globals().update(**args)", True),
+        ("globals()[elsewhere.name()] = SIZE", False),
+        ("globals().update(elsewhere.names())", False),
+        ("globals().update(size=SIZE)", True),
+    ],
+)
+@pytest.mark.parametrize("size", [4, 5])
+def test_names_that_are_given_to_the_file_as_to_a_table_have_these_values(tmp_path, give, is_known, size):
+    program = (
+        f"import elsewhere\nSIZE, size = {size}, None\n\n\ndef set_all(args):\n    {give}\n    print(torch.zeros(size))"
+        "\n\n\nset_all({'size': SIZE})\ntorch.zeros(size) @ torch.zeros(4)"
+    )
+    fails = size == 5 and is_known
+    assert faults(tmp_path, program) == ["torch.zeros(size) @ torch.zeros(4)"] * fails

@@ -447,6 +447,12 @@ def _call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     if name == "step" and not node.args and not node.keywords:
         return _may_train(call)
+    if name == "update" and scope.takes_globals(node.func.value):
+        tables = [expression(one, scope) for one in (*node.args, *(k.value for k in node.keywords if k.arg is None))]
+        named = {k.arg: expression(k.value, scope) for k in node.keywords if k.arg is not None}
+        return lambda frame: frame.give_globals(
+            [table(frame) for table in tables], {n: v(frame) for n, v in named.items()}
+        )
     if name == "save_hyperparameters":  # it looks at the names of its caller
         return lambda frame: call(frame.machine.called_from(frame))
     if name not in ("backward", "manual_backward"):

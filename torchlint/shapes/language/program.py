@@ -15,6 +15,7 @@ from torchlint.columns import Columns, lines_with_ends
 from torchlint.finding import Span
 from torchlint.gaps import Gaps
 from torchlint.shapes.core.budget import Work
+from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import written
 from torchlint.shapes.language.private_names import mangle
 from torchlint.shapes.language.walking import children, walk
@@ -243,6 +244,23 @@ class Frame:
         self.left: ast.Return | None = None  # by which statement
         self.handling = None
 
+    def give_global(self, name: Any, value: Any) -> None:
+        """A name of the module gets a value; one that nobody knows may be any that stands for data."""
+        if type(name) is not str:
+            for one in self.machine.names_of_data(self.globals):
+                self.give_global(one, Unknown("a name that may be given anew"))
+            return
+        self.globals[name] = value
+        if self.machine.changes.loops:
+            self.machine.changes.fields.append((self.globals, name, value))
+
+    def give_globals(self, tables: list[Any], named: dict[str, Any]) -> None:
+        """`globals().update(table, name=value)`"""
+        for table in (*tables, named):
+            self.machine.budget.touch(table)
+            for name, value in table.items() if type(table) is dict else ((None, None),):
+                self.give_global(name, value)
+
 
 class CompiledScope:
     """What the compiler knows of one scope: the names it binds and the scope around it."""
@@ -265,6 +283,13 @@ class CompiledScope:
         if kind != "module":
             _collect(nodes, self)
             self.bound -= self.globals | self.nonlocals
+
+    def takes_globals(self, node: ast.expr) -> bool:
+        """`globals()`, or `locals()` where they are the same"""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args or node.keywords:
+            return False
+        name = node.func.id
+        return (name == "globals" or name == "locals" and self.kind == "module") and self.find(name) is None
 
     def find(self, name: str) -> int | None:
         """How many frames up a name lives, or None if it is global.

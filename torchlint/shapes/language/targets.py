@@ -25,6 +25,9 @@ def store(node: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], None]:
                 frame.machine.set(target, name, value)
 
             return set_attribute
+        case ast.Subscript(value=value, slice=index) if scope.takes_globals(value):
+            name = expression(index, scope)
+            return lambda frame, value: frame.give_global(name(frame), value)
         case ast.Subscript(value=value, slice=index):
             owner, key, place = expression(value, scope), expression(index, scope), scope.place(node)
 
@@ -60,13 +63,7 @@ def store_name(name: str, scope: CompiledScope) -> Callable[[Frame, Any], None]:
 
         return set_local
     if hops is None:
-
-        def set_global(frame, value):
-            frame.globals[name] = value
-            if frame.machine.changes.loops:
-                frame.machine.changes.fields.append((frame.globals, name, value))
-
-        return set_global
+        return lambda frame, value: frame.give_global(name, value)
 
     def set_free(frame, value):
         for _ in range(hops):

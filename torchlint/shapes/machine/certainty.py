@@ -144,6 +144,12 @@ class Certainty(PlainRefusals):
         self.presumed = True
         return Unknown("code in a text")
 
+    def names_of_data(self, names: dict[str, Any]) -> list[str]:
+        """Those that stand for no function, class or module: a program may give them anew."""
+        self.budget.touch(names)
+        kinds = (bool, int, float, str, list, tuple, dict, torch.Tensor)
+        return [name for name, held in names.items() if held is None or isinstance(held, kinds)]
+
     def lend(self, values: Any) -> None:
         """Code that nobody knows gets these: it may fill them, and call what it is given."""
         self.changes.missed += 1
