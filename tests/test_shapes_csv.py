@@ -96,3 +96,23 @@ def test_what_is_written_to_a_text_nobody_knows(tmp_path, made):
     program = f"file = {made}\ncsv.writer(file).writerow([1, 2])\nfile.seek(0)\nrows = list(csv.reader(file))\n"
     assert failing(tmp_path, TEXT + program + "torch.zeros(len(rows)) + torch.zeros(7)\n") == []
     assert failing(tmp_path, TEXT + "file.write('d,4,1')\nrows = list(csv.reader(file))\nrows[0][2]\n") == []
+
+
+@pytest.mark.parametrize("names", ["names", "kept.names", "found['names']", "kept.found['names']", "found[place]"])
+def test_what_is_filled_but_for_the_head_line_holds_what_nobody_knows(tmp_path, names):
+    program = f"""
+import csv, types
+
+names, place, found = [], "names", {{"names": [], "places": ["a"]}}
+kept = types.SimpleNamespace(names=names, found=found)
+labels = []
+for i, row in enumerate(csv.reader(open("flats.csv"))):
+    if i == 0:
+        continue
+    {names}.append(row[0])
+    labels.append(row[1])
+for i, label in enumerate(labels):
+    print(label, {names}[i])
+print(["a"][1])
+"""
+    assert failing(tmp_path, program) == ['print(["a"][1])']

@@ -222,7 +222,7 @@ class Rounds:
         node: ast.For | ast.While,
         frame: Frame,
         names: list[Name],
-        filled: list[Callable[[Frame], Any]],
+        filled: list[Callable[[Frame], list[Any]]],
         periodic: bool = False,
         counters: Sequence[Name] = (),
     ):
@@ -404,7 +404,7 @@ class Rounds:
             for fact in FACTS:
                 storage.__dict__.pop(fact, None)
         self.changes.rates.leave_open(self.stepped)
-        for container in [read(self.frame) for read in self.filled]:
+        for container in [one for read in self.filled for one in read(self.frame)]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
 

@@ -245,7 +245,7 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
 def _changed(head: list[ast.AST], body: list[ast.stmt], scope: CompiledScope) -> tuple[list[Name], list[Callable]]:
     """How the names are read and set that a loop binds, and how the containers are read that it may fill."""
     nodes = [*head, *body]
-    return _names(bound_in(nodes, scope), nodes[0], scope), [expression(owner, scope) for owner in filled_in(body)]
+    return _names(bound_in(nodes, scope), nodes[0], scope), filled_in(body, partial(expression, scope=scope))
 
 
 def _names(words: list[str], at: ast.AST, scope: CompiledScope) -> list[Name]:
