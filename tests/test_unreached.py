@@ -211,7 +211,9 @@ CHOICE = "import importlib\n\n\ndef choose(name):\n    return {}\n"
         ("losses/__init__.py", "[one for one in pkgutil.iter_modules([os.path.dirname(__file__)])]", "warning"),
         ("tools/__init__.py", "[one for one in pkgutil.iter_modules(__path__)]", "info"),
         ("tools/__init__.py", "[one for one in pkgutil.iter_modules(losses.__path__)]", "warning"),
-        ("tools/choose.py", "spec.loader.exec_module(name)", "warning"),
+        ("tools/choose.py", "spec.loader.exec_module(name)", "info"),
+        ("losses/choose.py", "spec.loader.exec_module(name)", "warning"),
+        ("tools/choose.py", "runpy.run_path(os.path.join('losses', name))", "warning"),
     ],
 )
 def test_a_name_of_which_nothing_is_known_may_be_of_the_folder_and_those_below(tree, place, choice, severity):

@@ -45,11 +45,11 @@ _A_MODULE = re.compile(
     rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
 )
 _ITS_FOLDER = rb"[ \t\n]*(?:path[ \t]*=[ \t]*)?(?:__path__\b|\[[^\]\n]*\b__file__\b)"
-_ANY_FILE = re.compile(
-    rb"\bexec_module\(|\.load_module\(|\b(?:walk_packages|iter_modules)\((?!\)|" + _ITS_FOLDER + rb")"
+_ANY_FILE = re.compile(rb"\b(?:walk_packages|iter_modules)\((?!\)|" + _ITS_FOLDER + rb")")
+_A_FILE = re.compile(  # of its own folder, or of a path that somebody gives
+    rb"\b(?:walk_packages|iter_modules)\(" + _ITS_FOLDER + rb"|\bexec_module\(|\.load_module\("
     rb"|\brunpy\b(?:\.\w+)?(?:\(|[ \t])(?![ \t\n]*[\"'])"
 )
-_FILES_NEAR = re.compile(rb"\b(?:walk_packages|iter_modules)\(" + _ITS_FOLDER)
 _IMPORTING_FILES = (b"exec_module", b"load_module", b"walk_packages", b"iter_modules", b"runpy")  # found faster
 _NAMING_FILES = re.compile(rb"glob\b|listdir\b|scandir\b")  # `__all__ = [file[:-3] for file in os.listdir(folder)]`
 _MADE_LIST = re.compile(
@@ -135,9 +135,8 @@ def _imports_any_file(data: bytes) -> bool:
 
 
 def _imports_files_near(data: bytes) -> bool:
-    if b"__path__" in data or b"__file__" in data:
-        if any(word in data for word in _IMPORTING_FILES) and _FILES_NEAR.search(data):
-            return True
+    if any(word in data for word in _IMPORTING_FILES) and _A_FILE.search(data):
+        return True
     return b"__all__" in data and _NAMING_FILES.search(data) is not None and _MADE_LIST.search(data) is not None
 
 
