@@ -41,6 +41,19 @@ def test_nobody_turns_it_on(tree, given):
     assert severities() == {"info"}
 
 
+OTHER = (
+    "class Other(nn.Module):\n    def __init__(self, *args, **options):\n        super().__init__(*args, **options)\n"
+)
+
+
+def test_what_a_class_hands_to_another_base_turns_nothing_on(tree):
+    more = f"import functools\nimport net\nfrom torch import nn\n\n\n{OTHER}\nprint(net.Net, functools.partial(int, *[]))\n"
+    tree({"net.py": NET + "\n\n" + OTHER, "main.py": MAIN.format("False"), "more.py": more})
+    assert severities() == {"info"}
+    tree({"more.py": more.replace("(nn.Module)", "(net.Net)")})
+    assert severities() == {"warning"}
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -55,6 +68,8 @@ def test_nobody_turns_it_on(tree, given):
         {"main.py": MAIN.format("False") + "net.Net(9, True)\n"},
         {"main.py": MAIN.format("False") + "build(9, sys.argv)\n"},
         {"main.py": MAIN.format("False") + "net.Net(*sizes)\n"},
+        {"main.py": MAIN.format("False") + "functools.partial(net.Net, *sizes)\n"},
+        {"main.py": MAIN.format("False") + "net.Net.__init__(made, *sizes)\n"},
         {"main.py": MAIN.format("False"), "more.py": "from main import build\nbuild(9, 1)\n"},
         {
             "main.py": MAIN.format("False"),
@@ -78,7 +93,7 @@ def test_nobody_turns_it_on(tree, given):
         {"net.py": NET.replace("if self.use_checkpoint and self.training:", "if not self.training or len(x):")},
         {"net.py": NET.replace("use_checkpoint", "on"), "main.py": "import net\nnet.Net(3)\n"},
     ],
-    ids="on test caller default required option attribute dict class place stars imported super loop field forward training settings library or not other short".split(),
+    ids="on test caller default required option attribute dict class place stars partial by-hand imported super loop field forward training settings library or not other short".split(),
 )
 def test_somebody_may(tree, more):
     tree({"net.py": NET, "main.py": MAIN.format("False")} | more)

@@ -70,13 +70,30 @@ class SwitchedOff:
         trees = self._programs(self._view.naming(called)) if called else None
         if trees is None:
             return False
-        calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
-        for call in (call for call in calls if last_word(call.func) in (called, "__init__", "partial")):
+        for call in (call for tree in trees for call in _calls_of(tree, called)):
             if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
                 return False
             if len(call.args) > before and not _is_off(call.args[before], name):
                 return False
         return True
+
+
+def _calls_of(tree: ast.Module, called: str) -> Iterator[ast.Call]:
+    """The calls of a function or a class, also by `partial`, and by the classes that derive from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and called in map(last_word, node.bases):
+            yield from (part for part in _calls_in(node) if last_word(part.func) == "__init__")
+        elif isinstance(node, ast.Call):
+            name = last_word(node.func)
+            of_its_class = name == "__init__" and isinstance(node.func, ast.Attribute)
+            if name == called or of_its_class and last_word(node.func.value) == called:
+                yield node
+            elif name == "partial" and node.args and last_word(node.args[0]) == called:
+                yield node
+
+
+def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
+    return (part for part in ast.walk(node) if isinstance(part, ast.Call))
 
 
 def _switches_of(tree: ast.Module, line: int) -> Iterator[str]:
