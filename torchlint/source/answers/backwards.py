@@ -15,13 +15,13 @@ from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.answers.just_put import put_there
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import is_changed
+from torchlint.source.flow.choices import exclusive
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import ARRAY, MODULE, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import (

@@ -11,12 +11,13 @@ from torchlint.facts import FACTS, named, named_of, words
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
 from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.choices import exclusive
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import exclusive, reaching
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import (

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from torchlint.facts import FACTS, named
 from torchlint.source.flow.called import is_call_of
+from torchlint.source.flow.choices import exclusive
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import exclusive, reaching
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (

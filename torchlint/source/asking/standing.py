@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.flow.choices import exclusive
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.values import Value
 from torchlint.source.text.announced import beside

@@ -358,6 +358,6 @@ def _contradict(a: list[tuple[str, bool]], b: list[tuple[str, bool]]) -> bool:
     return any(test == other and truth != value for test, truth in a for other, value in b)
 
 
-def exclusive(a: ast.AST, b: ast.AST) -> bool:
-    """Do two places run only under contradicting conditions (`if c: … else: …`, `if c` and later `if not c`)?"""
+def contradict_in_words(a: ast.AST, b: ast.AST) -> bool:
+    """Do two places run under the same test, once where it holds and once where it fails?"""
     return _contradict(_guards(a), _guards(b))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.flow.choices import exclusive
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import exclusive, reaching
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.text.index import (
     FUNCTIONS,
     LOOPS,

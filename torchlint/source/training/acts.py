@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.printable import shortened
+from torchlint.source.flow.choices import chosen_apart
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
@@ -303,7 +304,13 @@ class Act:
     def excludes(self, other: Act) -> bool:
         """Do the conditions of the two contradict each other?"""
         mine = {(id(test.node), truth) for test, truth in self.event.tests}
-        return any((id(test.node), not truth) in mine for test, truth in other.event.tests)
+        return any((id(test.node), not truth) in mine for test, truth in other.event.tests) or any(
+            chosen_apart(
+                [(test.node, truth) for test, truth in self.event.tests if test.frame is frame],
+                [(test.node, truth) for test, truth in other.event.tests if test.frame is frame],
+            )
+            for frame in {test.frame for test, _ in self.event.tests}
+        )
 
     @property
     def runs_always(self) -> bool:
