@@ -247,10 +247,13 @@ def _is_one_call(node: Value, backward: ast.Call) -> bool:
 
 
 def _are_entries(a: Value, b: Value) -> bool:
-    """Two entries of a dict of results, which may come from networks of their own."""
-    return a.path != b.path and all(
-        isinstance(step, str) and step != EACH for value in (a, b) for step in value.path[:1] or (0,)
-    )
+    """Two entries of a dict of results, or two results of a call that nobody sees into: `q1, q2 = critic(x)`. Each may
+    come from a network of its own.
+    """
+    if not a.path or not b.path or a.path == b.path or EACH in (a.path[0], b.path[0]):
+        return False
+    are_named = isinstance(a.path[0], str) and isinstance(b.path[0], str)
+    return are_named or a.path[0] != b.path[0] and not any(c.name.startswith("torch.") for c in callees(a))
 
 
 def _same_rounds(first: ast.Call, second: ast.Call) -> bool:
