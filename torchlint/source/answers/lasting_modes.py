@@ -58,6 +58,7 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
             if (
                 not shared
                 and not decided
+                and not _begins_in_eval_mode(module, loop, switch)
                 and _is_trained(module, loop, switch, step)
                 and asks_mode(switch.on) is not False
             ):
@@ -178,8 +179,28 @@ def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
         return known
     if any(act.role == TRAIN for act in acts(module, loop.body)):
         return False
-    function = enclosing_function(loop)
-    before = acts(module, getattr(function, "body", module.tree.body))
-    modes = [act for act in before if act.role in (TRAIN, EVAL) and is_same(act.on, switch.on)]
-    last = next((act for act in reversed(modes) if act.event.here.lineno < loop.lineno), None)
+    last = _set_before(module, loop, switch)
     return last is not None and last.role == TRAIN
+
+
+def _set_before(module: Module, loop: ast.AST, switch: Act) -> Act | None:
+    """What has set the mode of the model last before the loop, as far as the function around the loop shows."""
+    before = acts(module, _around(module, loop))
+    modes = [act for act in before if act.role in (TRAIN, EVAL) and is_same(act.on, switch.on)]
+    return next((act for act in reversed(modes) if act.event.here.lineno < loop.lineno), None)
+
+
+def _begins_in_eval_mode(module: Module, loop: ast.AST, switch: Act) -> bool:
+    """`model.eval()` right before the training, for no evaluation: frozen statistics are meant, and no evaluation in
+    the loop takes them away.
+    """
+    last = _set_before(module, loop, switch)
+    if last is None or last.role != EVAL or last.event.via or last.event.tests:
+        return False
+    trace = events(module, _around(module, loop))
+    after = (event for event in trace[trace.index(last.event) :] if event.here.lineno < loop.lineno)
+    return not any(event.no_grad and called_model(event) for event in after)
+
+
+def _around(module: Module, loop: ast.AST) -> list[ast.stmt]:
+    return getattr(enclosing_function(loop), "body", module.tree.body)
