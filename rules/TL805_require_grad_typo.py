@@ -50,7 +50,7 @@ Which names are set by helpers is answered in `torchlint/source/answers/set_attr
 
 import ast
 
-from torchlint import Node, on_node
+from torchlint import SAME_NUMBERS, Node, on_node
 from torchlint.source.answers.set_attributes import is_one_of_parameters, sets_keyword, words_of
 
 read_on = ("TL209", "torch.Tensor.requires_grad_", "notes/autograd#setting-requires-grad")
@@ -122,10 +122,18 @@ def is_made_without(place: Node, tensor: ast.expr) -> bool:
     return bool(made) and all(isinstance(m.node, ast.Call) and m.no_grad and m.fact is not None for m in made)
 
 
+def is_moved(place: Node, tensor: ast.expr) -> bool:
+    """Is it a new tensor that is moved or cast: `torch.zeros(n).float().to(device)`?"""
+    made = place.origins(tensor, SAME_NUMBERS)
+    return bool(made) and all(m.node is not None and m.requires_grad(m.node) is False for m in made)
+
+
 def is_so(place: Node, tensor: ast.expr, value: ast.expr | None) -> bool:
     """Is a tensor told to take no gradient that takes none anyhow, and becomes no parameter that does?"""
     takes_one = place.requires_grad(tensor)
-    if not is_false(value) or takes_one is not False and (takes_one or not is_made_without(place, tensor)):
+    if not is_false(value) or takes_one:
+        return False
+    if takes_one is None and not is_moved(place, tensor) and not is_made_without(place, tensor):
         return False
     text, around = place.source(tensor), place.function or place.module.tree
     later = place.calls("Parameter", "requires_grad_", "register_parameter", inside=around)
