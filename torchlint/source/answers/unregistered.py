@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
+from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo, class_info
@@ -13,9 +15,18 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument, further_arguments, is_static
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.training.members import MemberAssignment, has_weights, is_group, parts_of, put_together, stores_of
+from torchlint.source.training.members import (
+    MemberAssignment,
+    has_weights,
+    is_group,
+    is_of_self,
+    parts_of,
+    put_together,
+    stores_of,
+)
 
 LIST, DICT = "list", "dict"
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
@@ -80,7 +91,7 @@ def _collection(cls: ClassInfo, name: str, store: MemberAssignment) -> Unregiste
     pure = pure and not any(
         "." not in n and c.pos > store.statement.pos for n in names for c in changes_of(module.index, n)
     )
-    for part in (*given, *put):
+    for part in (*given, *(one for part in put for one in _handed(cls, part) or [part])):
         answer = _is_new_layer(part)
         if answer is None:
             pure = pure and (kinds(part) or {""}) <= {MODULE}
@@ -281,6 +292,27 @@ def _put(change: ast.AST) -> Iterator[ast.expr]:
         yield from _flat(change.value)
     elif isinstance(change, ast.Subscript) and isinstance(change.up, ast.Assign) and len(change.up.targets) == 1:
         yield from _flat(change.up.value)  # of several targets another one may be registered
+
+
+def _handed(cls: ClassInfo, part: Value) -> list[Value]:
+    """What those who call a method of the class give it to be kept: `nn.Linear(4, 4)` of `self.add(nn.Linear(4, 4))`,
+    where `add` does nothing else with it.
+    """
+    name, method = part.node, enclosing_function(part.node)
+    bound = reaching(name, method.scope) if isinstance(name, ast.Name) and method in cls.methods.values() else []
+    parameter = bound[0] if len(bound) == 1 and isinstance(bound[0], ast.arg) else None
+    if parameter is None or is_static(method) or not _is_only_kept_here(part.module, name):
+        return []
+    found: list[Value] = []
+    for call in islice(callers_of(part.module, method, cls), _FEW):
+        if parameter is method.args.vararg:
+            given = [call.at(one, ()) for one in further_arguments(method, call.node, True)]
+        else:
+            given = [one] if (one := bound_argument(method, parameter, call, True)) is not None else []
+        is_own = is_of_self(call.node.func)  # of others it may be the parameters that an optimizer gets by hand
+        parts = [one.at(each, ()) for one in given if one.node is not None for each in _flat(one.node)]
+        found += [one for one in parts if is_own or call.module is cls.module and isinstance(one.node, ast.Call)]
+    return found
 
 
 def _is_new_layer(part: Value) -> str | None:
