@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from torchlint.facts import named
+from torchlint.facts import named, named_of
 from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo
@@ -16,11 +17,11 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, standing_in
+from torchlint.source.text.index import last_word, standing_in
 from torchlint.source.text.spelling import rooted_in_import, unparsed
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
-from torchlint.source.training.devices import HERE, MOVES, device_of, is_in_construction
-from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of
+from torchlint.source.training.devices import HERE, MOVES, device_of, flat, is_in_construction
+from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of, unpacked_of
 from torchlint.source.training.ranks import is_reduced, rank
 from torchlint.source.training.sample_transforms import is_of_transforms
 
@@ -34,6 +35,16 @@ _LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _SEQUENCES = frozenset("list List tuple Tuple Sequence ndarray".split())
 _MAKE_LISTS = frozenset(("builtins.list", "builtins.sorted", "builtins.tuple"))
 _ROWS = named("row")
+_COMPUTES = frozenset(
+    name
+    for name in named("keeps_operands")
+    | named("joins")
+    | named("broadcasts")
+    | named("pointwise")
+    | named_of("meshgrid")
+    if name.startswith("torch.") and not name.endswith("()")
+)
+_ELSEWHERE = frozenset(("device", "out", "generator", None))
 _MAX_READS = 20
 
 
@@ -53,7 +64,7 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
         return
     if module.path.endswith(".ipynb") and not uses_a_device(module):
         return  # nobody imports it, and it never leaves the CPU
-    for name, stores in stores_of(cls).items():
+    for name, stores in chain(stores_of(cls).items(), unpacked_of(cls).items()):
         if len(stores) != 1 or len(cls.attributes[name]) != 1 or any(name in owner.attributes for owner in cls.mro[1:]):
             continue
         named = standing_in(cls.node, module.index.attributes(name))
@@ -63,9 +74,7 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             continue
         if not _is_made_on_the_cpu(stores[0]) or _is_taken_care_of(module, name):
             continue
-        if _is_a_row(Value(stores[0].module, stores[0].value)) and all(
-            _is_of_one_number(module, read) for read in later
-        ):
+        if _is_a_row(stores[0].made) and all(_is_of_one_number(module, read) for read in later):
             continue
         several = isinstance(stores[0].value, _SEVERAL)
         if several and changes_of(module.index, f"self.{name}"):
@@ -100,8 +109,8 @@ def _is_of_one_number(module: Module, read: ast.Attribute) -> bool:
     return index is not None and kinds(Value(module, index)) == {PLAIN}
 
 
-def _in_init(node: ast.AST) -> bool:
-    return getattr(enclosing_function(node), "name", "") == "__init__"
+def _is_of_init(parameter: ast.arg) -> bool:
+    return getattr(parameter.up.up, "name", "") == "__init__"
 
 
 def _taken(read: ast.Attribute) -> ast.expr:
@@ -116,8 +125,8 @@ def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
         return False
     if isinstance(store.value, _SEVERAL):
         parts = store.value.values if isinstance(store.value, ast.Dict) else store.value.elts
-        return bool(parts) and all(part is not None and _is_tensor_on_the_cpu(store, part) for part in parts)
-    return not isinstance(store.value, _NO_TENSORS) and _is_tensor_on_the_cpu(store, store.value)
+        return bool(parts) and all(part is not None and _is_tensor_on_the_cpu(store.made.at(part)) for part in parts)
+    return not isinstance(store.value, _NO_TENSORS) and _is_tensor_on_the_cpu(store.made)
 
 
 def _goes_to_a_named_device(call: ast.Call) -> bool:
@@ -129,8 +138,7 @@ def _goes_to_a_named_device(call: ast.Call) -> bool:
     )
 
 
-def _is_tensor_on_the_cpu(store: MemberAssignment, node: ast.expr) -> bool:
-    value = Value(store.module, node)
+def _is_tensor_on_the_cpu(value: Value) -> bool:
     if kinds(value) != {TENSOR} or rank(value) == 0 or not _is_here(value):
         return False
     return all(_has_dimensions(origin) for origin in origins(value))
@@ -145,9 +153,14 @@ def _is_here(value: Value, depth: int = 4) -> bool:
 
 def _is_computed_here(origin: Value, depth: int) -> bool:
     node = origin.node
+    if isinstance(node, ast.Call) and _is_of_torch(origin):  # `torch.outer(steps, 1 / scales)`
+        given = [origin.at(one, ()) for one in flat(node)]
+        tensors = [one for one in given if kinds(one) == {TENSOR}]
+        others = [one for one in given if one not in tensors]
+        return bool(tensors) and all(_is_here(one, depth) for one in tensors) and all(map(_is_plain, others))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):  # `(tau * prior).log()`
         receiver = origin.at(node.func.value, ())
-        is_plain = all(isinstance(given, ast.Constant) for given in node.args) and not node.keywords
+        is_plain = all(map(_is_plain, map(origin.at, node.args))) and not node.keywords
         return is_plain and node.func.attr not in _KNOWN and kinds(receiver) == {TENSOR} and _is_here(receiver, depth)
     if not isinstance(node, ast.BinOp):
         return False
@@ -159,16 +172,28 @@ def _is_computed_here(origin: Value, depth: int) -> bool:
     return len(here) == 2 or bool(here) and all(map(_has_dimensions, origins(here[0]))) and _is_a_setting(others[0])
 
 
+def _is_plain(value: Value) -> bool:
+    return isinstance(value.node, ast.Constant) or kinds(value) == {PLAIN}
+
+
+def _is_of_torch(call: Value) -> bool:
+    """Of one of its functions that computes where its operands are, and is told of no device"""
+    names = {callee.name for callee in callees(call)}
+    return bool(names) and names <= _COMPUTES and not any(k.arg in _ELSEWHERE for k in call.node.keywords)
+
+
 def _is_a_setting(value: Value) -> bool:
     """A number, or what the constructor is given."""
     node = value.node.operand if isinstance(value.node, ast.UnaryOp) else value.node
     made = [origin.node for origin in origins(value.at(node, ()))]
-    return all(isinstance(n, ast.Constant) or isinstance(n, ast.arg) and _in_init(node) for n in made)
+    return all(isinstance(n, ast.Constant) or isinstance(n, ast.arg) and _is_of_init(n) for n in made)
 
 
 def _has_dimensions(origin: Value) -> bool:
     """A tensor of one number goes with every device."""
     node = origin.node
+    if isinstance(node, ast.Call) and is_reduced(node):
+        return False
     if isinstance(node, ast.Call) and (size := rank(origin)) is not None:
         return size > 0
     if isinstance(node, ast.BinOp):
@@ -203,9 +228,21 @@ def _is_several(value: Value) -> bool:
     if isinstance(value.node, ast.Call) and {callee.name for callee in callees(value)} <= _MAKE_LISTS:
         return bool(callees(value))
     return isinstance(value.node, ast.Name) and all(
-        isinstance(o.node, _LISTS) and not o.path or isinstance(o.node, ast.arg) and not o.path and _holds_several(o)
+        isinstance(o.node, _LISTS)
+        and not o.path
+        or isinstance(o.node, ast.arg)
+        and not o.path
+        and _holds_several(o)
+        or len(o.path) == 1
+        and _is_zipped(o)
         for o in origins(value)
     )
+
+
+def _is_zipped(origin: Value) -> bool:
+    """`lows` of `lows, highs = zip(*bounds)`"""
+    whole = origin.at(origin.node, ())
+    return isinstance(whole.node, ast.Call) and {callee.name for callee in callees(whole)} == {"builtins.zip"}
 
 
 def _holds_several(origin: Value) -> bool:

@@ -27,6 +27,11 @@ class MemberAssignment(NamedTuple):
     target: ast.Attribute
     value: ast.expr
     method: ast.FunctionDef
+    path: tuple[int, ...] = ()  # to the part of the value that is meant, of `self.x, self.y = values`
+
+    @property
+    def made(self) -> Value:
+        return Value(self.module, self.value, None, self.path)
 
 
 @remembered(meanwhile=None)
@@ -164,6 +169,23 @@ def stores_of(cls: ClassInfo) -> dict[str, list[MemberAssignment]]:
     return found
 
 
+@remembered
+def unpacked_of(cls: ClassInfo) -> dict[str, list[MemberAssignment]]:
+    """What they set together with something else: `self.x, self.y = pair(…)`, of which each is a part."""
+    found: dict[str, list[MemberAssignment]] = {}
+    for name, entries in cls.attributes.items():
+        for target, method in ((entry.target, entry.method) for entry in entries if entry.method is not None):
+            targets = target.up if target is not None else None
+            if not isinstance(targets, (ast.Tuple, ast.List)) or not isinstance(statement := targets.up, ast.Assign):
+                continue
+            if not isinstance(statement.value, (ast.Tuple, ast.List)) and not _is_starred(targets):
+                path = (targets.elts.index(target),)
+                found.setdefault(name, []).append(
+                    MemberAssignment(cls.module, statement, target, statement.value, method, path)
+                )
+    return found
+
+
 def _store(entry: Stored) -> MemberAssignment | None:
     target, method = entry.target, entry.method
     if method is None or not isinstance(target, ast.Attribute):
@@ -181,9 +203,13 @@ def _beside(target: ast.expr, targets: ast.Tuple, values: ast.expr) -> ast.expr 
     """What a name gets in `self.a, self.b = first, second`."""
     if not isinstance(values, ast.Tuple) or len(values.elts) != len(targets.elts):
         return None
-    if any(isinstance(part, ast.Starred) for part in (*targets.elts, *values.elts)):
+    if _is_starred(targets) or _is_starred(values):
         return None
     return values.elts[targets.elts.index(target)]
+
+
+def _is_starred(listed: ast.Tuple | ast.List) -> bool:
+    return any(isinstance(part, ast.Starred) for part in listed.elts)
 
 
 def reads_in(module: Module, node: ast.AST, name: str) -> list[ast.Attribute]:

@@ -135,6 +135,15 @@ def rank(value: Value, depth: int = 8) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _sizes(call: Value) -> list[ast.expr]:
+    """`2, 3` of `zeros(2, 3)`, `zeros((2, 3))` and `zeros(shape)`, where the shape is written out above"""
+    sizes = call.node.args
+    if len(sizes) == 1 and isinstance(sizes[0], ast.Name):
+        found = origins(call.at(sizes[0], ()))
+        sizes = [found[0].node] if len(found) == 1 and not found[0].path else sizes
+    return sizes[0].elts if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)) else sizes
+
+
 def _rank(origin: Value, depth: int) -> int | None:
     node = origin.node
     if not isinstance(node, ast.Call) or origin.path not in ((), (0,)):
@@ -147,8 +156,7 @@ def _rank(origin: Value, depth: int) -> int | None:
             and names <= {"torch.nn.LSTM()", "torch.nn.GRU()", "torch.nn.RNN()", "torch.nn.MultiheadAttention()"}
             else None
         )
-    sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
-    word = last_word(node.func)
+    sizes, word = _sizes(origin), last_word(node.func)
     if (
         names
         and names <= _OF_SIZES
@@ -156,10 +164,7 @@ def _rank(origin: Value, depth: int) -> int | None:
         and isinstance(node.func, ast.Attribute)
         and not names - {f".{word}"}
     ):
-        plain = all(
-            isinstance(s, (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.Subscript)) for s in sizes
-        )
-        return len(sizes) if plain and len(sizes) > 1 else None
+        return len(sizes) if len(sizes) > 1 and not any(isinstance(size, ast.Starred) for size in sizes) else None
     if names and names <= _THREE:
         return 3
     if not names or not (names <= _SAME_RANK_LAYERS or word in _SAME_RANK or word in ("unsqueeze", "squeeze")):
