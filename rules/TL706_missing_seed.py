@@ -90,7 +90,7 @@ def check(program: Round):
             help="call `torch.manual_seed` first",
             notes=[
                 *(program.note(start, "at the beginning of this, for example") for start in starts(program, trains[0])),
-                *([] if unread is None else [program.note(unread, "nothing reads this")]),
+                *([] if unread is None else [program.note(unread, "this seeds nothing")]),
             ],
             at=trains[0],
         )
@@ -109,7 +109,9 @@ def may_seed_torch(program) -> bool:
     """Is there anything about seeds besides those of `random` and NumPy, and functions of this file that call them?"""
     own = {function.name for function in program.inside(ast.FunctionDef, of=program.module.tree)}
     words = ("manual_seed", "seed_everything", "seed_all", "torch.seed", "set_rng_state", "fork_rng", "set_determinism")
-    if program.project_says(*(word for word in words if word not in own)) or program.others_say("seed"):
+    if program.project_says(*(word for word in words if word not in own)):
+        return True
+    if program.others_say("seed") and unread_seed(program.module) is None:
         return True
     calls = (program.at(call) for call in program.inside(ast.Call, of=program.module.tree))
     about = (call for call in calls if any("seed" in word.lower() for word in (call.word(), *keywords(call))))

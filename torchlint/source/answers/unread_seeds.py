@@ -6,18 +6,34 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 
 _DECLARE = ("add_argument", "option", "Option", "DEFINE_integer")
 _FIELDS = ("field", "Field")
+_FEW = 20  # files that say something of seeds
 _ACT = ("action", "callback")  # keywords of an option that does something when it is given
 
 
-def unread_seed(module: Module) -> ast.AST | None:
-    """The first place where a seed is declared, if all that the file says of seeds declares one."""
-    declared = list(_declarations(module))
-    said = sum(map(_count, map(module.segment, declared)))
-    return declared[0] if declared and said == _count(module.index.text) else None
+def unread_seed(module: Module) -> Value | None:
+    """The first place where a seed is declared, if all that the file and those near it say of seeds declares one, or
+    shows it to who watches.
+    """
+    homes = [module, *module.others_that_mention("seed")]
+    if len(homes) > _FEW or None in homes:
+        return None
+    declared = [(home, list(_declarations(home))) for home in homes]
+    if any(sum(map(_count, map(h.segment, (*d, *_shown(h))))) < _count(h.index.text) for h, d in declared):
+        return None
+    return next((Value(home, found[0]) for home, found in declared if found), None)
+
+
+def _shown(module: Module) -> Iterator[ast.Call]:
+    """`print(f"seed {settings.seed}, loss {loss.item()}")`, where nothing inside may seed"""
+    for call in module.index.callers("print"):
+        inside = module.index.inside(call, ast.Call)
+        if isinstance(call.func, ast.Name) and not any("seed" in last_word(c.func).lower() for c in inside):
+            yield call
 
 
 def _declarations(module: Module) -> Iterator[ast.AST]:
