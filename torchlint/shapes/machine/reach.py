@@ -42,7 +42,7 @@ class Reach:
 
     def __init__(self) -> None:
         self._looks: dict[int, int] = {}
-        self._ran: dict[int, tuple[nn.Parameter, nn.Module, Place | None]] = {}
+        self._ran: dict[int, dict[int, tuple[nn.Module, Place | None]]] = {}  # by weight, layers from within outwards
         self._model: nn.Module | None = None
         self._is_cut = False
         self._lost: dict[int, LostResult] = {}
@@ -69,8 +69,10 @@ class Reach:
         if self._model is None or functions.closure_of(type(layer).forward) is not None:
             return
         if torch.is_grad_enabled():
-            for parameter in weights_of(layer):
-                self._ran[id(parameter)] = parameter, layer, machine.place
+            apart = _weights_apart(layer)
+            for key in map(id, weights_of(layer)):
+                if key in self._ran or key not in apart:
+                    self._ran.setdefault(key, {})[id(layer)] = layer, machine.place
         elif next(weights_of(layer), None) is not None:
             self._is_cut = True  # gradients are off, and somebody wanted it so
 
@@ -92,7 +94,9 @@ class Reach:
         for parameter in weights_of(model):
             ran = self._ran.get(id(parameter))
             if ran is not None and id(parameter) not in reached and parameter.requires_grad:
-                self._lost.setdefault(id(parameter), LostResult(ran[1], ran[2], model, parameter))
+                layers = list(ran.values())
+                lost = [one for one in layers if all(id(weight) not in reached for weight in weights_of(one[0]))]
+                self._lost.setdefault(id(parameter), LostResult(*(lost or layers[:1])[-1], model, parameter))
 
     def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
         is_cut = function in _CUTS and isinstance(args[0], torch.Tensor) and args[0].requires_grad
@@ -137,6 +141,14 @@ class Reach:
     def idle(self, machine: Any) -> list[IdleOptimizer]:
         """The optimizers that were given the parameters of another model."""
         return [] if self._is_doubtful else list(self._idle.found(machine))
+
+
+def _weights_apart(layer: nn.Module) -> set[int]:
+    """Those in parts of a layer that are the program's, as blocks in a `Sequential`: which of them run they tell
+    themselves, and what a block inherits it need not use.
+    """
+    own = [part for part in modules_of(layer) if functions.closure_of(type(part).forward) is not None]
+    return {id(weight) for part in own for weight in weights_of(part)}
 
 
 def _kept(part: nn.Module) -> dict[str, Any]:
