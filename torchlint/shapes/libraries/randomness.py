@@ -180,7 +180,7 @@ class OwnRandom(StandIn):
         machine.budget.length(many)
         machine.budget.spend(len(items))
         if name == "shuffle" and machine.changes.loops:
-            machine.changes.put(items, slice(None))
+            machine.changes.put(items, slice(None), items)
         return True
 
 
