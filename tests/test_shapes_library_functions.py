@@ -22,6 +22,30 @@ PROGRAMS = {
         "nn.Embedding(2, 3)(numbers) @ torch.ones(3)",
         "nn.Embedding(2, 3)(numbers) @ torch.ones(4)",
     ),
+    "fields that are given by their parameter's name": (
+        "import collections\nStep = collections.namedtuple('Step', field_names=['state', 'action'], defaults=[1])\n"
+        "step = Step(torch.ones(3))\n",
+        "step.state @ torch.ones(3) + step.action",
+        "step.state @ torch.ones(4) + step.action",
+    ),
+    "a seed that is given by its parameter's name": (
+        "import numpy as np\nrows = np.random.default_rng(seed=3).random((5, 3), dtype=np.float32)\n",
+        "torch.from_numpy(rows) @ torch.ones(3)",
+        "torch.from_numpy(rows) @ torch.ones(4)",
+    ),
+    "a class of the program's that hands unknown tensors to that of a library": (
+        "import scipy.io\nfrom torch.utils.data import DataLoader, TensorDataset\n\n\nclass Pairs(TensorDataset):\n"
+        "    def __init__(self, *parts):\n        super().__init__(*parts, torch.ones(9, 3))\n\n\n"
+        "pairs = Pairs(torch.tensor(scipy.io.loadmat('x')['x']))\n",
+        "next(iter(DataLoader(pairs, 3)))[1] @ torch.ones(3)",
+        "next(iter(DataLoader(pairs, 3)))[1] @ torch.ones(4)",
+    ),
+    "a queue of unknown length": (
+        "import collections, os\nqueue, length = collections.deque([], maxlen=int(os.environ['N'])), 3\n"
+        "for _ in range(9):\n    queue.append(torch.ones(3))\n",
+        "torch.ones(length) @ torch.ones(3)",
+        "torch.ones(length) @ torch.ones(4)",
+    ),
     "a tensor of two long rows": (
         "rows = torch.ones(2, 30_000)\nfirst, second = rows\n",
         "first + second",

@@ -198,6 +198,8 @@ def _slice(machine, kind, *parts):
 
 
 def _deque(machine, kind, items=(), maxlen=None):
+    if type(maxlen) is Unknown:
+        return Unknown("a queue of unknown length")
     return collections.deque(machine.iterate(items), maxlen)
 
 

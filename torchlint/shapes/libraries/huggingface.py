@@ -40,7 +40,7 @@ class Evaluated(StandIn):
 class HuggingFaceTrainer(StandIn):
     """Trains on two batches and the last one, and evaluates on one; a program may derive from it."""
 
-    takes_unknown = frozenset("__init__ compute_loss training_step log evaluate predict".split())
+    takes_unknown = frozenset("compute_loss training_step log evaluate predict".split())
 
     def __init__(self, model=None, args=None, data_collator=None, train_dataset=None, eval_dataset=None, *_, **options):
         made = options.get("model_init")

@@ -13,7 +13,6 @@ from torchlint.shapes.core.values import Unknown, machines
 class TrainingArguments(StandIn):
     """What a program says of its training, and the library's defaults for what matters here."""
 
-    takes_unknown = frozenset({"__init__"})
     per_device_train_batch_size = per_device_eval_batch_size = 8
     label_smoothing_factor = weight_decay = 0.0
     learning_rate = 5e-5

@@ -379,7 +379,7 @@ def _unknown(machine, *args, **kwargs):
     return Unknown("values of an array")
 
 
-def _generator(machine, *args):
+def _generator(machine, *seed, **options):
     return Library("numpy.random")
 
 

@@ -284,8 +284,9 @@ def _deepcopy(machine, value, *_):
     return made
 
 
-def _namedtuple(machine, name, fields, defaults=(), **options):
-    names = fields.replace(",", " ").split() if isinstance(fields, str) else list(machine.iterate(fields))
+def _namedtuple(machine, typename, field_names, *, defaults=(), **options):
+    is_one_text = isinstance(field_names, str)
+    names = field_names.replace(",", " ").split() if is_one_text else list(machine.iterate(field_names))
     machine.budget.spend(20 * len(names))
     if not all(isinstance(n, str) and n.isidentifier() and n[0] != "_" for n in names):
         return Unknown("a named tuple")

@@ -593,4 +593,4 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
 def _takes_unknown(function: Callable) -> bool:
     owner = getattr(function, "__self__", None)
-    return isinstance(owner, StandIn) and function.__name__ in owner.takes_unknown
+    return isinstance(owner, StandIn) and function.__name__ in ("__init__", *owner.takes_unknown)

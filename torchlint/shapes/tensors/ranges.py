@@ -320,7 +320,7 @@ def _classes(scores: Any, target: Any, weight: Any = None, reduction: Any = None
 
 
 def _along(owner: Any, dim: int, index: Any, *_: Any) -> Look:
-    if owner.dim():
+    if -owner.dim() <= dim < owner.dim():
         size = owner.shape[dim]
         yield _OUTSIDE.format("{}", dim % owner.dim(), size), index, 0, size, None
 

@@ -43,6 +43,8 @@ def _packed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """`lstm(data, batch_sizes, hx, flat_weights, has_biases, layers, dropout, train, bidirectional)`"""
     data, _, state, *rest = args
     first = state[0] if isinstance(state, (list, tuple)) else state
+    if data.dim() != 2 or first.dim() != 3:
+        return function(*args, **kwargs)  # which refuses it
     rows = data[:1].unsqueeze(0).expand(STEPS, first.shape[1], data.shape[1])  # a batch as wide as the hidden state
     output, *state = function(rows, state, *rest, False, **kwargs)
     return (output[0, :1].expand(data.shape[0], output.shape[2]).contiguous(), *state)

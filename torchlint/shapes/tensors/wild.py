@@ -66,7 +66,8 @@ class Known:
         self.free = free
 
     def at(self, world: World) -> Any:
-        return self.values[tuple([world[choice] for choice in self.choices])]
+        options = tuple([world[choice] for choice in self.choices])
+        return self.values[options] if options in self.values else Unknown("what it is in a world that was ruled out")
 
     @property
     def example(self) -> Any:
