@@ -40,6 +40,29 @@ PROGRAMS = {
         "next(iter(DataLoader(pairs, 3)))[1] @ torch.ones(3)",
         "next(iter(DataLoader(pairs, 3)))[1] @ torch.ones(4)",
     ),
+    "a mapping that is set into settings": (
+        "from easydict import EasyDict\nsettings = EasyDict()\nsettings.data = {}\nsettings.data.size = 3\n"
+        "settings['model'] = {'width': 4}\n",
+        "nn.Linear(settings.data.size, settings.model.width)(torch.ones(2, 3))",
+        "nn.Linear(settings.data.size, settings.model.width)(torch.ones(2, 4))",
+    ),
+    "what else there is of an image": (
+        "from PIL import Image\nimport numpy as np\nimage = Image.open('x.png').convert('RGB')\nimage.show()\n"
+        "wide, pixels = len(image.mode), torch.from_numpy(np.array(image))\n",
+        "pixels.float() @ torch.ones(wide)",
+        "pixels.float() @ torch.ones(wide + 1)",
+    ),
+    "keywords of NumPy": (
+        "import numpy as np\nrows = np.ones((5, 3), 'float32').transpose(axes=(1, 0))\n"
+        "parts = np.random.dirichlet(alpha=[0.5] * 5, size=3)\n",
+        "torch.from_numpy(rows) + torch.from_numpy(parts)",
+        "torch.from_numpy(rows.T) + torch.from_numpy(parts)",
+    ),
+    "a record of which a part is made anew": (
+        "import dataclasses\nfrom elsewhere import settings\nother = dataclasses.replace(settings, width=4)\nwidth = 3\n",
+        "torch.ones(width) @ torch.ones(3)",
+        "torch.ones(width) @ torch.ones(4)",
+    ),
     "a queue of unknown length": (
         "import collections, os\nqueue, length = collections.deque([], maxlen=int(os.environ['N'])), 3\n"
         "for _ in range(9):\n    queue.append(torch.ones(3))\n",

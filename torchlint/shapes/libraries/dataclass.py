@@ -160,6 +160,8 @@ def _asdict(machine, owner, **options):
 
 
 def _replace(machine, owner, **changes):
+    if type(owner) is Unknown:
+        return Unknown("an unknown with other values")
     made = copy.copy(owner)
     for name, value in changes.items():
         setattr(made, name, value)

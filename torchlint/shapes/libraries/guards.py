@@ -520,7 +520,8 @@ def find(function: Any) -> Callable | None:
         table = _TABLES[kind]
     else:
         table = next((table for base, table in METHODS if isinstance(owner, base)), None)
-    return table.get(getattr(function, "__name__", "")) if table else None
+    name = getattr(function, "__name__", "")
+    return table.get(name) if table and type(name) is str else None  # an object may have anything under it
 
 
 # The tables of what most methods belong to.

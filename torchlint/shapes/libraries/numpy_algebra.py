@@ -174,7 +174,8 @@ def _set_of(machine, one, other, *args, **options):
 def _of_parts(dtype: torch.dtype, skip: int) -> Callable:
     """Samples that have as many numbers as a parameter: `np.random.dirichlet(alpha, size)`"""
 
-    def draw(machine, *args, size=None):
+    def draw(machine, *args, size=None, **named):
+        args = (*args, *(named[name] for name in ("alpha", "n", "pvals") if name in named))
         if len(args) < skip:
             return Unknown("random numbers of unknown shape")
         weights = _given(machine, args[skip - 1])

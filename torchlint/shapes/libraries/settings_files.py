@@ -77,13 +77,13 @@ class AttributeSettings(StandIn):
         return self._held[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._held[name] = value
+        self._held[name] = as_settings(value)
 
     def __getitem__(self, name: Any) -> Any:
         return self._held[name]
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        self._held[name] = value
+        self._held[name] = as_settings(value)
 
     def __contains__(self, name: Any) -> bool:
         return name in self._held

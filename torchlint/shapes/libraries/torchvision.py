@@ -34,6 +34,15 @@ class Image(StandIn):
     def size(self):
         return (self.width, self.height) if type(self.width) is int else Unknown("the size of an image")
 
+    @property
+    def mode(self):
+        return {3: "RGB", 4: "RGBA"}.get(self.channels, Unknown("the mode of an image"))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Unknown(f"{name} of an image")
+
     def convert(self, mode="RGB", matrix=None, dither=None, palette=0, colors=256):
         return Image({"L": 1, "RGB": 3, "RGBA": 4, "1": 1}.get(mode), self.height, self.width)
 

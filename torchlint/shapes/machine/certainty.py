@@ -212,7 +212,7 @@ class Certainty(PlainRefusals):
 
     def _within_reach(self, kind: type, value: Any) -> Iterator[Any]:
         """The containers that the methods of an object may fill: its own, and those of the scopes around its class."""
-        for held in vars(value).values() if not isinstance(value, nn.Module) else ():
+        for held in getattr(value, "__dict__", {}).values() if not isinstance(value, nn.Module) else ():
             if isinstance(held, CONTAINERS):
                 yield held
         for base in kind.__mro__:

@@ -179,7 +179,8 @@ class Array:
     def view(self, *_) -> Any:
         return Unknown("an array seen as another dtype")
 
-    def transpose(self, *axes) -> Array:
+    def transpose(self, *places, axes=None) -> Array:
+        axes = places or axes
         if not axes:
             return self.T
         return Array(self.tensor.permute(*(axes[0] if isinstance(axes[0], (tuple, list)) else axes)))
