@@ -82,12 +82,37 @@ def as_a_statement(place: Node):
         return
     name = place.name(guard)
     if name in GUARDS:
-        needless = name == "torch.enable_grad" and not place.no_grad  # they are recorded anyway
+        recorded = name == "torch.enable_grad"
+        needless = not place.no_grad if recorded else is_said_again(place)
         yield place.finding(
             f"`{place.short}` as a statement does nothing: gradients are recorded as before",
             severity="info" if needless else "warning",
             help=f"write `with {name}():` around what it is meant for, or `torch.set_grad_enabled(False)`",
         )
+
+
+def is_said_again(place: Node) -> bool:
+    """Does `with torch.no_grad():` come later in the function, around all that runs a model from here on?"""
+    if place.function is None:
+        return False
+    later = [node for node in place.inside(ast.With, ast.Call, of=place.function) if place.may_follow(place.node, node)]
+    guards = [item.context_expr for node in later if isinstance(node, ast.With) for item in node.items]
+    calls = [place.at(node) for node in later if isinstance(node, ast.Call)]
+    return any(isinstance(guard, ast.Call) and place.name(guard.func) in GUARDS[:2] for guard in guards) and not any(
+        computes(call) for call in calls if not call.no_grad
+    )
+
+
+def computes(call) -> bool:
+    """May it run a model? `model.to(device)` does not."""
+    given = [*call.node.args, *(keyword.value for keyword in call.node.keywords)]
+    if call.receiver is not None and call.role(call.receiver).seems_a("model"):
+        return bool(given) and call.word(call.node) not in ("to", "train", "load_state_dict")
+    if call.requires_grad(call.node) is True or call.role(call.node.func).seems_a("model"):
+        return True
+    if (call.word(call.node) or "")[:1].isupper():
+        return False  # an object is made: `DataParallel(model)`
+    return call.is_ours(call.node) or any(call.role(value).seems_a("model") for value in given)
 
 
 @on_node("With", "AsyncWith", needs="torch")
