@@ -145,13 +145,20 @@ def check(file: Node):
             help="nothing in this file needs the import" if use.unused else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
-            severity="info" if use.unused or is_quiet(use.name) else "warning",
+            severity="info" if use.unused or is_quiet(use.name) or is_left_out(file.at(use.node)) else "warning",
         )
 
 
 def is_quiet(name: str) -> bool:
     """Does only its page say so? No torch warns of these."""
     return name in ("torch.norm", "torch.autograd.Variable", "torch.svd", "torch.ger") or "._utils." in name
+
+
+def is_left_out(place) -> bool:
+    """`size_average=size_average`, which is None where nobody asks for another one: of that torch does not warn."""
+    given = [keyword for keyword in getattr(place.node, "keywords", ()) if keyword.arg in ("size_average", "reduce")]
+    made = [default for keyword in given for default in place.origins_or_defaults(keyword.value)]
+    return bool(made) and all(isinstance(node, ast.Constant) and node.value is None for node in made)
 
 
 @on_node("Module", needs=".T")
