@@ -47,10 +47,10 @@ PROGRAMS = {
         "nn.Linear(settings.data.size, settings.model.width)(torch.ones(2, 4))",
     ),
     "what else there is of an image": (
-        "from PIL import Image\nimport numpy as np\nimage = Image.open('x.png').convert('RGB')\nimage.show()\n"
-        "wide, pixels = len(image.mode), torch.from_numpy(np.array(image))\n",
-        "pixels.float() @ torch.ones(wide)",
-        "pixels.float() @ torch.ones(wide + 1)",
+        "from PIL import Image\nimage = Image.open('x.png').convert('RGB')\nimage.show()\n"
+        "width, form = len(image.mode), image.format\n",
+        "torch.ones(width) @ torch.ones(3)",
+        "torch.ones(width) @ torch.ones(4)",
     ),
     "keywords of NumPy": (
         "import numpy as np\nrows = np.ones((5, 3), 'float32').transpose(axes=(1, 0))\n"
