@@ -57,6 +57,7 @@ _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\
 _BASES = re.compile(rb"\n[ \t]*class[ \t]+\w+[ \t]*(?:\[[^\]\n]*\][ \t]*)?\(([^:#]*(?:#[^\n]*\n[^:#]*)*)")
 _STATEMENTS = (_IMPORT, _BASES)
 _Stated = tuple[set[bytes], ...]  # the words in the statements of each kind
+_FROM = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import\b[ \t]*(\([^()]*\)|[^\n#]*)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 
 
@@ -266,6 +267,17 @@ class Project:
     def imports_plainly(self, path: str, module: str) -> bool:
         """Whether a file says `import module` or `from module import …`, of no package."""
         pattern = rb"^[ \t]*(?:from[ \t]+\.?|import[ \t]+)" + re.escape(module.encode()) + rb"\b(?![.])"
+        return re.search(pattern, self.bytes(path) or b"", re.MULTILINE) is not None
+
+    def imports_of(self, path: str, name: str) -> list[tuple[str, int]]:
+        """The modules, and the dots before them, from which a file says that it imports a name."""
+        found = _FROM.findall(self.bytes(path) or b"")
+        stands = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+        return [(module.decode(), len(dots)) for dots, module, names in found if stands.search(names)]
+
+    def defines(self, path: str, name: str) -> bool:
+        """Whether a function or class at the top of a file goes by a name."""
+        pattern = rb"^(?:async[ ]+)?(?:def|class)[ ]+" + re.escape(name.encode()) + rb"\b"
         return re.search(pattern, self.bytes(path) or b"", re.MULTILINE) is not None
 
     def mentioning(self, word: str) -> list[str]:
@@ -495,7 +507,8 @@ class View:
         naming = set(self.project.importing(name))
         importing = sorted(naming.union(self.project.importing(own)))
         said = (user for user in importing if user in naming or any(self.project.saying(name, (user,))))
-        return self._told(name, (user for user in said if not self._means_another(user, own, path)), path)
+        meant = (user for user in said if not self._means_another(user, own, path))
+        return self._told(name, (user for user in meant if not self._has_another(user, name, path)), path)
 
     def deriving(self, name: str) -> list[str]:
         """The files in which a class derives from what goes by a name."""
@@ -508,6 +521,12 @@ class View:
         if beside == path or self.project.digest(beside) == MISSING or not self.project.imports_plainly(user, own):
             return False
         return self.resolve(own, 0, user) == beside
+
+    def _has_another(self, user: str, name: str, path: str) -> bool:
+        """Does a file that never says the one at `path` import such a name from others, which define it?"""
+        taken = self.project.imports_of(user, name) if not self.project.contains(user, imported_as(path)) else []
+        homes = [self.resolve(module, level, user) for module, level in taken]
+        return bool(homes) and all(home not in (None, path) and self.project.defines(home, name) for home in homes)
 
     def _told(self, word: str, paths: Iterable[str], but: str) -> list[str]:
         found = list(islice((path for path in paths if path != but), _MOST_MENTIONS))
