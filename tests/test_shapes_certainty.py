@@ -11,6 +11,20 @@ torch = pytest.importorskip("torch")
 from dry import failing_lines
 
 SILENT = {
+    "what is written, and given to a library, behind a condition that nobody knows": """
+        import elsewhere
+        import numpy as np
+        def show(truth):
+            if elsewhere.is_one(truth):
+                truth = np.array([truth] * 2)
+            print(f"{truth[0]:.3f}")
+        def load(data):
+            if elsewhere.is_one(data):
+                data = torch.ones(3)
+            return torch.from_numpy(data)
+        show([1.0, 2.0])
+        load(np.ones(3))
+        """,
     "what is there for the torch that is installed": """
         built = {"torch19": "cu111", "torch110": "cu113"}
         print(built["torch" + "".join(torch.__version__.split("+")[0].split(".")[:2])])
@@ -355,6 +369,10 @@ def test_a_file_that_is_imported_while_it_runs_may_meet_itself(tmp_path: Path) -
 
 
 WRONG = {
+    "an array that is written as one number": (
+        'import numpy as np\ntruth = np.array([[1.0, 2.0]])\nprint(f"{truth[0]:.3f}")',
+        "print",
+    ),
     "lists that differ in what is known": (
         "from elsewhere import table\ncount = 2\nfound = [table.index('a'), 3]\nassert found == [1, count]",
         "assert found",

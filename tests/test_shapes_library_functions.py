@@ -52,6 +52,11 @@ PROGRAMS = {
         "torch.ones(width) @ torch.ones(3)",
         "torch.ones(width) @ torch.ones(4)",
     ),
+    "what is one number for NumPy": (
+        "import numpy as np\nsizes = [3 if np.isscalar(one) else len(one) for one in (2.0, np.float64(2), [1, 2, 3], np.ones(3))]\n",
+        "torch.ones(sizes[0], sizes[1]) @ torch.ones(sizes[2], sizes[3])",
+        "torch.ones(sizes[0], sizes[1]) @ torch.ones(sizes[2] + 1, sizes[3])",
+    ),
     "keywords of NumPy": (
         "import numpy as np\nrows = np.ones((5, 3), 'float32').transpose(axes=(1, 0))\n"
         "parts = np.random.dirichlet(alpha=[0.5] * 5, size=3)\n",

@@ -171,6 +171,13 @@ def _set_of(machine, one, other, *args, **options):
     return wild.tensor("distinct values", [None], dtypes=(dtype,), make=Array, free=wild.Free.COUNTED)
 
 
+def _is_scalar(machine, element):
+    """An item of an array and an array without dimensions are the same here."""
+    if type(element) is Unknown or isinstance(element, Array) and element.ndim == 0:
+        return Unknown("whether it is one number")
+    return isinstance(element, (bool, int, float, complex, str, bytes))
+
+
 def _of_parts(dtype: torch.dtype, skip: int) -> Callable:
     """Samples that have as many numbers as a parameter: `np.random.dirichlet(alpha, size)`"""
 
@@ -223,6 +230,7 @@ FOUND: dict[str, Any] = {
         "random.multinomial": _of_parts(_WHOLE, 2),
         "asanyarray": lambda machine, data=None, dtype=None, **options: array(machine, data, dtype),
         "asfortranarray": lambda machine, data=None, dtype=None, **options: array(machine, data, dtype),
+        "isscalar": _is_scalar,
         "errstate": lambda machine, **options: Context(),
     }.items()
 }

@@ -478,8 +478,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def refuse(self, error: Exception, function: Any, args: tuple) -> None:
         """Raise what torch would raise before it looks at any data."""
-        failure = self.failures[id(error)] = FailedOperation(self, error, function, args, {})
-        failure.certain = True
+        certain = self.is_sure() or not self.scripting
+        if certain or any(self.is_tensor(value) for value in args):  # which is judged by its sizes, as others are
+            self.remember(error, function, args, {}, certain)
         raise error
 
     def _call_unknown(self, function: Unknown, args: list, kwargs: dict[str, Any]) -> Unknown:
