@@ -46,8 +46,8 @@ def answer(project: Project, path: str) -> str:
 
 
 def reached(project: Project) -> Reached | None:
-    """What is reached in a project. None where modules are imported by any name, where there is too much of it, and
-    where all of it is installed, for whoever wants it.
+    """What is reached in a project. None where modules are imported by any name, and where there is too much of
+    it.
     """
     known = project.closures
     if "reached" not in known:
@@ -61,20 +61,17 @@ def _reached(project: Project) -> Reached | None:
         return None
     if sum(len(project.bytes(path) or b"") for path in files) > _MOST_BYTES:
         return None
-    packaged = _packaged(project, set(files))
-    if len(packaged) == len(files):
-        return None
     importing = (path for path in files if imports_by_text(project.bytes(path) or b""))
     if any(sketch(project, path).modules is None for path in importing):
         return None
-    found = Reached(project, {path: sketch(project, path) for path in files}, packaged)
+    found = Reached(project, {path: sketch(project, path) for path in files})
     return found if found.steps <= _MOST_STEPS else None
 
 
 class Reached:
     """The files that are reached, and the definitions in them."""
 
-    def __init__(self, project: Project, sketches: dict[str, Sketch], packaged: set[str]):
+    def __init__(self, project: Project, sketches: dict[str, Sketch]):
         self._sketches = sketches
         self._root = str(project.root)
         self.steps = 0
@@ -87,7 +84,7 @@ class Reached:
         self._set_aside = self._folders_set_aside(project)
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
-        self._packaged = packaged
+        self._packaged = _packaged(project, sketches)
         takers = (path for path, one in sketches.items() if one.takes_of_those_near)
         self._near_those = _below({os.path.dirname(path) for path in takers}, sketches, self._root)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
@@ -267,19 +264,8 @@ def _is_found(name: str) -> bool:
     return not name.startswith("_") and is_found_by_name(name)
 
 
-def _is_unpacked(root: str) -> bool:
-    try:
-        return any(name.endswith(".dist-info") for name in os.listdir(root))
-    except OSError:
-        return False
-
-
 def _packaged(project: Project, paths: Collection[str]) -> set[str]:
-    """The files that a library installs: those in packages, what its settings name, or else those at its top; all where
-    it is unpacked from what is installed.
-    """
-    if _is_unpacked(str(project.root)):
-        return set(paths)
+    """The files that a library installs: those in packages, what its settings name, or else those at its top."""
     texts = (project.document(os.path.join(project.root, name)) or "" for name in _PACKAGING)
     said = "\n".join(text for text in texts if _PACKAGED.search(text))
     if not said:
