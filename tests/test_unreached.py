@@ -248,8 +248,9 @@ LIBRARY = {
         ),
         ({"scripts/train.py": PROGRAM["main.py"], "scripts/loss.py": LOSS, "sharp/loss.py": "import torch\n"}, "info"),
         ({"pyproject.toml": "[project]\nname = 'sharp'\n", "setup.py": "import torch\n"}, "warning"),
+        ({"sharp-1.0.dist-info/METADATA": "Name: sharp\n", "setup.py": "import torch\n"}, "warning"),
     ],
-    ids="package unused scripts project".split(),
+    ids="package unused scripts project installed".split(),
 )
 def test_a_library_is_what_it_installs(tree, more, severity):
     tree(LIBRARY | {".git/HEAD": ""} | more)

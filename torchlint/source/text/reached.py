@@ -19,6 +19,7 @@ from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
 
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _PACKAGED = re.compile(r"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
+_INSTALLED = re.compile(r"[^/\\]+\.dist-info[/\\]METADATA")
 _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 _NAME = re.compile(r"\w+")
 _FOUND_BY_NAME = re.compile(
@@ -46,8 +47,8 @@ def answer(project: Project, path: str) -> str:
 
 
 def reached(project: Project) -> Reached | None:
-    """What is reached in a project. None where modules are imported by any name, and where there is too much of
-    it.
+    """What is reached in a project. None where modules are imported by any name, where there is too much of it, and
+    where all of it is installed, for whoever wants it.
     """
     known = project.closures
     if "reached" not in known:
@@ -61,17 +62,20 @@ def _reached(project: Project) -> Reached | None:
         return None
     if sum(len(project.bytes(path) or b"") for path in files) > _MOST_BYTES:
         return None
+    packaged = _packaged(project, set(files))
+    if len(packaged) == len(files):
+        return None
     importing = (path for path in files if imports_by_text(project.bytes(path) or b""))
     if any(sketch(project, path).modules is None for path in importing):
         return None
-    found = Reached(project, {path: sketch(project, path) for path in files})
+    found = Reached(project, {path: sketch(project, path) for path in files}, packaged)
     return found if found.steps <= _MOST_STEPS else None
 
 
 class Reached:
     """The files that are reached, and the definitions in them."""
 
-    def __init__(self, project: Project, sketches: dict[str, Sketch]):
+    def __init__(self, project: Project, sketches: dict[str, Sketch], packaged: set[str]):
         self._sketches = sketches
         self._root = str(project.root)
         self.steps = 0
@@ -84,7 +88,7 @@ class Reached:
         self._set_aside = self._folders_set_aside(project)
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
-        self._packaged = _packaged(project, sketches)
+        self._packaged = packaged
         takers = (path for path, one in sketches.items() if one.takes_of_those_near)
         self._near_those = _below({os.path.dirname(path) for path in takers}, sketches, self._root)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
@@ -198,9 +202,8 @@ class Reached:
     def _is_taken_of(self, path: str) -> bool:
         """May a program take parts of a file by names that it puts together?"""
         names = (imported_as(path), os.path.basename(os.path.dirname(path)))
-        if not self._homes.isdisjoint(names) or not self._modules.isdisjoint(names):
-            return True
-        return path in self._near_those
+        is_named = not self._homes.isdisjoint(names) or not self._modules.isdisjoint(names)
+        return is_named or path in self._near_those
 
     def _from(self, paths: Iterable[str]) -> set[str]:
         """Some files, and all that they import."""
@@ -265,7 +268,11 @@ def _is_found(name: str) -> bool:
 
 
 def _packaged(project: Project, paths: Collection[str]) -> set[str]:
-    """The files that a library installs: those in packages, what its settings name, or else those at its top."""
+    """The files that a library installs: those in packages, what its settings name, or else those at its top; all where
+    it lies as it is installed.
+    """
+    if any(_INSTALLED.fullmatch(os.path.relpath(path, project.root)) for path in project.documents() or ()):
+        return set(paths)
     texts = (project.document(os.path.join(project.root, name)) or "" for name in _PACKAGING)
     said = "\n".join(text for text in texts if _PACKAGED.search(text))
     if not said:

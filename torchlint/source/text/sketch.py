@@ -127,7 +127,11 @@ def _read(data: bytes) -> Sketch:
 
 def imports_by_text(data: bytes) -> bool:
     """May a program import what a text or a folder says?"""
-    return any((b"import_module" in data, b"__import__" in data, _imports_any_file(data), _imports_files_near(data)))
+    return _names_modules(data) or _imports_any_file(data) or _imports_files_near(data)
+
+
+def _names_modules(data: bytes) -> bool:
+    return b"import_module" in data or b"__import__" in data
 
 
 def _imports_any_file(data: bytes) -> bool:
@@ -155,7 +159,7 @@ def _modules(data: bytes, texts: frozenset[bytes]) -> tuple[frozenset[str] | Non
     if _imports_any_file(data):
         return None, True
     found, is_open = set(), _imports_files_near(data)
-    for name, end in _A_MODULE.findall(data) if imports_by_text(data) else ():
+    for name, end in _A_MODULE.findall(data) if _names_modules(data) else ():
         word = name.rstrip(b".").rpartition(b".")[2]
         if word and (name.endswith(b".") or end in b"\"'"):
             found.add(word)

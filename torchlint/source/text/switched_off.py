@@ -82,7 +82,8 @@ def _calls_of(tree: ast.Module, called: str) -> Iterator[ast.Call]:
     """The calls of a function or a class, also by `partial`, and by the classes that derive from it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and called in map(last_word, node.bases):
-            yield from (part for part in _calls_in(node) if last_word(part.func) == "__init__")
+            calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
+            yield from (call for call in calls if last_word(call.func) == "__init__")
         elif isinstance(node, ast.Call):
             name = last_word(node.func)
             of_its_class = name == "__init__" and isinstance(node.func, ast.Attribute)
@@ -90,10 +91,6 @@ def _calls_of(tree: ast.Module, called: str) -> Iterator[ast.Call]:
                 yield node
             elif name == "partial" and node.args and last_word(node.args[0]) == called:
                 yield node
-
-
-def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
-    return (part for part in ast.walk(node) if isinstance(part, ast.Call))
 
 
 def _switches_of(tree: ast.Module, line: int) -> Iterator[str]:
