@@ -40,6 +40,14 @@ PROGRAMS = {
         "next(iter(DataLoader(pairs, 3)))[1] @ torch.ones(3)",
         "next(iter(DataLoader(pairs, 3)))[1] @ torch.ones(4)",
     ),
+    "an option that is taken away": (
+        "import argparse\nfrom easydict import EasyDict\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--path', default='x')\nparser.add_argument('--width', type=int, default=3)\n"
+        "options, more = parser.parse_args(), EasyDict(path='x', height=3)\ndel options.path, more.path\n\n\n"
+        "def make(width, height):\n    return torch.ones(width) @ torch.ones(height)\n\n\n",
+        "make(**vars(options), **more)",
+        "make(**vars(options), **more, path='x')",
+    ),
     "a mapping that is set into settings": (
         "from easydict import EasyDict\nsettings = EasyDict()\nsettings.data = {}\nsettings.data.size = 3\n"
         "settings['model'] = {'width': 4}\n",

@@ -79,6 +79,9 @@ class AttributeSettings(StandIn):
     def __setattr__(self, name: str, value: Any) -> None:
         self._held[name] = as_settings(value)
 
+    def __delattr__(self, name: str) -> None:
+        self._held.pop(name, None)
+
     def __getitem__(self, name: Any) -> Any:
         return self._held[name]
 

@@ -445,7 +445,7 @@ class Attributes:
 
     def delete_attribute(self, owner: Any, name: str) -> None:
         """`del owner.name`"""
-        if (self.is_own(owner) or isinstance(owner, nn.Module)) and not name.startswith("__"):
+        if (self.is_own(owner) or isinstance(owner, (nn.Module, standins.StandIn))) and not name.startswith("__"):
             try:
                 delattr(owner, name)
             except AttributeError:
