@@ -20,6 +20,8 @@ from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _PACKAGED = re.compile(r"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
 _INSTALLED = re.compile(r"[^/\\]+\.dist-info[/\\]METADATA")
+_FOR_OTHERS = re.compile(r"\b(?:classifiers|keywords|long_description|project_urls)\b|\.urls\]")
+_SHOWING = re.compile(r"example|tutorial|doc|test|benchmark|demo|sample")  # folders of a library
 _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 _NAME = re.compile(r"\w+")
 _FOUND_BY_NAME = re.compile(
@@ -32,7 +34,7 @@ _SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _WORD = re.compile(rb"\w+")
-_NEIGHBOURS = 3  # files beside one that is left over, to which something leads
+_NEIGHBOURS = 3  # files in the same part of a project as one that is left over, to which something leads
 
 
 def is_found_by_name(name: str) -> bool:
@@ -141,8 +143,12 @@ class Reached:
             return True
         if path in self.files or path not in self._sketches:
             return False
-        like_it = self._used.total() if self._importers[path] else self._used[os.path.dirname(path)]
-        return like_it >= _NEIGHBOURS
+        part = self._part(path)
+        return (self._used[part] if part and not self._importers[path] else self._used.total()) >= _NEIGHBOURS
+
+    def _part(self, path: str) -> str:
+        """The part of the project in which a file is: its chapters, or papers, are read one by one."""
+        return os.path.relpath(path, self._root).partition(os.sep)[0] if os.path.dirname(path) != self._root else ""
 
     def _is_set_aside(self, path: str) -> bool:
         folders = os.path.relpath(path, self._root).split(os.sep)[:-1]
@@ -161,9 +167,9 @@ class Reached:
         return found.difference(*map(_PLACE_IN_ONE.findall, texts))
 
     def _lead_to(self, begun: Iterable[str]) -> None:
-        """Finds the files that are reached from some, and how many of them others import in each folder."""
+        """Finds the files that are reached from some, and how many of them others import in each part."""
         self.files = self._from(begun)
-        self._used = Counter(os.path.dirname(path) for path in self.files if self._importers[path])
+        self._used = Counter(self._part(path) for path in self.files if self._importers[path])
 
     def _imported(self, project: Project, path: str) -> set[str]:
         """The files that a file imports, with the packages in which they are."""
@@ -186,7 +192,7 @@ class Reached:
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
         own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
-        if path in self._packaged or not self._sketches[path].only_defines or file in _FOUND_BY_FILE:
+        if path in self._packaged or self._is_run_by_hand(path) or file in _FOUND_BY_FILE:
             return True
         if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)) or path in self._near_those:
             return True
@@ -195,9 +201,17 @@ class Reached:
             piece.is_taken and not piece.is_registered or _is_found(piece.name) for piece in pieces
         )
 
+    def _is_run_by_hand(self, path: str) -> bool:
+        """Does something happen where a file is run? What a package does, it does for who imports it, if any."""
+        if os.path.basename(path) == "__init__.py":
+            folder = os.path.dirname(path) + os.sep
+            if any(not other.startswith(folder) for other in self._importers[path]):
+                return False
+        return not self._sketches[path].only_defines
+
     def _is_imported_by_hand(self, path: str) -> bool:
         """Is a file of definitions there for whoever wants them?"""
-        return self._sketches[path].only_defines and not self._importers[path] and not self.is_left_over(path)
+        return not self._is_run_by_hand(path) and not self._importers[path] and not self.is_left_over(path)
 
     def _is_taken_of(self, path: str) -> bool:
         """May a program take parts of a file by names that it puts together?"""
@@ -267,15 +281,23 @@ def _is_found(name: str) -> bool:
     return not name.startswith("_") and is_found_by_name(name)
 
 
+def _is_training(project: Project, path: str) -> bool:
+    """Is a file a program that trains, and no example of it?"""
+    *folders, own = os.path.relpath(path, project.root).split(os.sep)
+    if "train" not in own or any(map(_SHOWING.match, folders)):
+        return False
+    return not sketch(project, path).only_defines
+
+
 def _packaged(project: Project, paths: Collection[str]) -> set[str]:
     """The files that a library installs: those in packages, what its settings name, or else those at its top; all where
-    it lies as it is installed.
+    it lies as it is installed. What trains by itself, and tells nobody what it has, is installed by its authors alone.
     """
     if any(_INSTALLED.fullmatch(os.path.relpath(path, project.root)) for path in project.documents() or ()):
         return set(paths)
     texts = (project.document(os.path.join(project.root, name)) or "" for name in _PACKAGING)
     said = "\n".join(text for text in texts if _PACKAGED.search(text))
-    if not said:
+    if not said or not _FOR_OTHERS.search(said) and any(_is_training(project, path) for path in paths):
         return set()
     words = {"src", *_NAME.findall(said)} - {"setup"}
     parts = {path: os.path.relpath(path, project.root).removesuffix(".py").split(os.sep) for path in paths}

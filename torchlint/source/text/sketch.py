@@ -26,14 +26,18 @@ _LINE = 200  # bytes of a line that say what it does
 _MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
 _WORD = re.compile(rb"\w+")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
+_METHOD = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
+_OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
     rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
 )
+_QUOTED = re.compile(rb"\"(?:[^\"\\\n]|\\.?)*\"?|'(?:[^'\\\n]|\\.?)*'?")  # each quote begins one: none is tried again
+_EXAMPLE = re.compile(rb">>>|```|::|\bExamples?\b")
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
 _OF_ITSELF = re.compile(
-    rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\())|modules\[__name__\]"
+    rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\((?!\))))|modules\[__name__\]"
 )
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
 _OWN_EVAL = re.compile(rb"\bdef[ \t]+eval\(|^[ \t]*(?:from|import)\b[^\n]*\beval\b", re.MULTILINE)
@@ -171,11 +175,12 @@ def _modules(data: bytes, texts: frozenset[bytes]) -> tuple[frozenset[str] | Non
 def _pieces(data: bytes) -> Iterator[Piece]:
     starts = [match.start() for match in _TOP.finditer(data)] or [len(data)]
     pieces = [data[start:end] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
+    methods = frozenset(_METHOD.findall(data))
     decorators: list[bytes] = []
     held: list[bytes] = []  # the branches of one statement
     for piece in [*pieces, b"pass"]:
         if held and not _GOES_ON.match(piece):
-            yield _piece(b"".join(held), b"".join(decorators))
+            yield _piece(b"".join(held), b"".join(decorators), methods)
             held, decorators = [], []
         if piece.startswith(b"@"):
             decorators.append(piece)
@@ -183,9 +188,13 @@ def _pieces(data: bytes) -> Iterator[Piece]:
             held.append(piece)
 
 
-def _piece(text: bytes, decorators: bytes) -> Piece:
+def _piece(text: bytes, decorators: bytes, methods: frozenset[bytes]) -> Piece:
+    """`methods` are those of all classes in the file: `self.step` is none of its functions that is called `step`."""
     named = b"" if _LIST_OF_ALL.match(text) else _IMPORT.sub(_what_is_renamed, decorators + text)
-    words, texts = frozenset(_WORD.findall(named)), frozenset(_WORD.findall(b" ".join(_TEXT.findall(named))))
+    code = _QUOTED.sub(_what_is_no_sentence, named)
+    others = _OWN_PART.sub(lambda own: own[0] if own[1] and own[1] not in methods else b"", code)
+    words = frozenset(_WORD.findall(others))
+    texts = frozenset(_WORD.findall(b" ".join(_TEXT.findall(named))))
     if found := _DEFINITION.match(text):
         is_registered = all(b"regist" in line for line in decorators.splitlines() if line.startswith(b"@"))
         return Piece(found[2].decode(), found[1].decode(), bool(decorators), is_registered, words, texts)
@@ -209,8 +218,15 @@ def _only_binds(text: bytes) -> bool:
 
 
 def _on_one_line(text: re.Match[bytes]) -> bytes:
-    """A text over several lines begins none of them; the words in it count."""
-    return text[0].replace(b"\n", b"\n ")
+    """A text over several lines begins none of them; the words in it count, if it is more than something said."""
+    is_said = not text.string[text.string.rfind(b"\n", 0, text.start()) + 1 : text.start()].strip()
+    return b'""' if is_said and not _EXAMPLE.search(text[0]) else text[0].replace(b"\n", b"\n ")
+
+
+def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:
+    """A name may be looked up, a sentence is read. What is put into it, or split, counts."""
+    is_put_together = b"{" in text[0] or text.string.startswith(b".split", text.end())
+    return text[0] if is_put_together or b" " not in text[0] else b""
 
 
 def _without_comments(data: bytes) -> bytes:

@@ -1,0 +1,79 @@
+"""Which words of a project name a definition, so that it is reached, and which only sound like it."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.run import check
+
+pytestmark = pytest.mark.usefixtures("alone")
+ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+LOSS = """\
+import torch
+from torch.nn import functional as F
+
+
+def sharp_loss(x, y):
+    p = F.softmax(x, dim=1)
+    return F.cross_entropy(p, y)
+
+
+class Trainer:
+    pass
+"""
+PROGRAM = {"loss.py": LOSS, "main.py": "import loss\nloss.Trainer()\n"}
+OTHER = "import loss\nprint(loss.Other().step(1))\n"
+METHOD = "class Other:\n    def sharp_loss(self, x):\n        return x\n\n    def step(self, x):\n        return self.sharp_loss(x)\n"
+BESIDE = {"old.py": LOSS, **{f"{name}.py": "import torch\n" for name in ("use", "net", "data")}}
+MADE = "import argparse\nimport loss\n\n{}\nloss.Trainer()\n"
+
+
+def said() -> str:
+    """How the finding in the function is told."""
+    (severity,) = {f.severity for f in check(["."], ALL).findings if f.code == "TL101"}
+    return severity
+
+
+@pytest.mark.parametrize(
+    ("more", "severity"),
+    [
+        ({"loss.py": LOSS + "\n\n" + METHOD, "more.py": OTHER}, "info"),  # a method of the same name
+        (
+            {"loss.py": LOSS + "\n\n" + METHOD.replace("self.sharp_loss(x)", "sharp_loss(x, x)"), "more.py": OTHER},
+            "warning",
+        ),
+        (
+            {
+                "net.py": "class Net:\n    from loss import sharp_loss\n\n    def step(self):\n        self.sharp_loss()\n"
+            },
+            "warning",
+        ),
+        ({"main.py": MADE.format("argparse.ArgumentParser(description='Trains by sharp_loss')")}, "info"),
+        ({"main.py": MADE.format("print(f'It is {loss.sharp_loss(1, 2)} now')")}, "warning"),
+        ({"main.py": MADE.format("names = 'plain sharp_loss'.split()")}, "warning"),
+        ({"main.py": MADE.format('"""Old code:\nloss.sharp_loss(1, 2)\n"""')}, "info"),
+        ({"main.py": MADE.format('"""Take it:\n>>> loss.sharp_loss(1, 2)\n"""')}, "warning"),
+        ({"main.py": MADE.format('run("""\nloss.sharp_loss(1, 2)\n""")')}, "warning"),
+        ({"main.py": MADE.format("def look(net):\n    'It calls eval() at once.'\n    return net.eval()\n")}, "info"),
+        ({"main.py": MADE.format("from loss import *\neval(argparse.name)")}, "warning"),
+    ],
+)
+def test_what_only_sounds_like_it_does_not_name_it(tree, more, severity):
+    tree(PROGRAM | more)
+    assert said() == severity
+
+
+def test_a_package_does_something_for_who_imports_it(tree):
+    tree(
+        BESIDE
+        | {"main.py": "import use, net, data\n", "more/__init__.py": "from old import sharp_loss\nsharp_loss(1, 2)\n"}
+    )
+    assert said() == "warning"
+    tree({"other.py": "import more\n\n\ndef other():\n    return more.x\n"})  # which nobody imports
+    assert said() == "info"
+
+
+@pytest.mark.parametrize(("place", "severity"), [("nets/blocks/old.py", "info"), ("papers/old.py", "warning")])
+def test_the_parts_of_a_project_are_read_one_by_one(tree, place, severity):
+    nets = {f"nets/{name}.py": "import torch\n" for name in ("__init__", "loss", "net", "data")}
+    tree(nets | {place: LOSS, "main.py": "from nets import loss, net, data\nloss.Trainer = net.Trainer\n"})
+    assert said() == severity
