@@ -41,6 +41,8 @@ def names(found, folder) -> set[str]:
         ("from pkg import help_out", "pkg/__init__ pkg/a"),
         ("from pkg import (\n    build,  # a comment\n)", "pkg/__init__ pkg/b"),
         ("from pkg import c", "pkg/__init__ pkg/c"),
+        ("from pkg import c, \\\n    a, \\\n  b", "pkg/__init__ pkg/a pkg/b pkg/c"),
+        ("import os, \\\n    pkg.a", "pkg/a"),
         ("from pkg.inner import Other", "pkg/inner/__init__ pkg/inner/other"),
         ("import pkg\npkg.c.loss()", "pkg/__init__ pkg/b pkg/c pkg/inner/deep"),  # `pkg` stands in the text
         ("import own\nown.Y", "own/__init__ own/y"),

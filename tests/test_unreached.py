@@ -164,10 +164,11 @@ def test_a_file_that_nobody_imports_among_files_that_are_is_left_over_as_a_whole
         {"old.py": UNUSED["old.py"].replace("sharp_loss", "test_loss")},
         {"README.md": "Then `import old` and call `sharp_loss`.\n"},
         {"cog.yaml": 'predict: "old.py:Trainer"\n'},
-        {"net.py": "LOSSES = ['old']\n"},
+        {"net.py": "LOSSES = ['old']\nMODULE = importlib.import_module('nets.' + name)\n"},
+        {"net.py": "LOSSES = ['old.Trainer']\n"},
         {"choose.py": "import importlib\nlosses = importlib.import_module(name)\n"},
     ],
-    ids="few script calls decorator walked listed test manual settings text by-name".split(),
+    ids="few script calls decorator walked listed test manual settings text place by-name".split(),
 )
 def test_a_file_that_may_be_used_is_not(tree, more):
     tree(UNUSED | more)
@@ -183,8 +184,10 @@ def test_a_file_that_may_be_used_is_not(tree, more):
         {"setup.py": "import runpy\n\nprint(runpy.run_path('about.py')['__version__'])\n"},
         {"nets.py": "import pkgutil\n\nprint([one.name for one in pkgutil.iter_modules()])\n"},  # all that is installed
         {"nets.py": "__all__ = [name for name in globals() if name.isupper()]\n"},
+        {"net.py": "LOSSES = ['old']\n", "README.md": "The old weights. An old model.\n"},
+        {"bak/loss.py": "import old\nold.sharp_loss(1, 2)\n"},
     ],
-    ids="own-function written-list list-of-another told installed own-names".split(),
+    ids="own-function written-list list-of-another told installed own-names words backup".split(),
 )
 def test_what_only_sounds_like_imports_by_any_name_leads_nowhere(tree, more):
     tree(UNUSED | more)

@@ -77,3 +77,20 @@ def test_the_parts_of_a_project_are_read_one_by_one(tree, place, severity):
     nets = {f"nets/{name}.py": "import torch\n" for name in ("__init__", "loss", "net", "data")}
     tree(nets | {place: LOSS, "main.py": "from nets import loss, net, data\nloss.Trainer = net.Trainer\n"})
     assert said() == severity
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"), [("from losses import old\nold.sharp_loss(1, 2)\n", "warning"), ("import torch\n", "info")]
+)
+def test_an_import_from_another_folder_leads_to_what_ends_so(tree, text, severity):
+    beside = {f"paper/losses/{name}": more for name, more in BESIDE.items()}
+    tree(
+        beside
+        | {
+            "paper/losses/old.py": LOSS,
+            "paper/runs/main.py": f"{text}import losses.use, losses.net, losses.data, losses.more\n",
+            "paper/losses/more.py": "",
+            ".git/HEAD": "",
+        }
+    )
+    assert said() == severity

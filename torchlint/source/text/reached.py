@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
-from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
+from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, places_in, sketch
+from torchlint.source.text.surface import Import, surface
 
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _PACKAGED = re.compile(r"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
@@ -81,15 +82,19 @@ class Reached:
         self._sketches = sketches
         self._root = str(project.root)
         self.steps = 0
+        self._by_end = _by_end(sketches, self._root)
         self._imports = {path: self._imported(project, path) for path in sketches}
         self._importers: dict[str, list[str]] = {path: [] for path in sketches}
         for path, others in self._imports.items():
             for other in others:
                 self._importers[other].append(path)
-        self._said = self._words_beside(project)
+        texts = self._texts_beside(project)
+        self._said = frozenset().union(*map(_WORD.findall, texts), *(one.texts for one in sketches.values()))
+        self._places = frozenset().union(*map(places_in, texts), *(one.places for one in sketches.values()))
         self._set_aside = self._folders_set_aside(project)
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
+        self._imports_by_text = any(one.modules or one.takes_of_those_near for one in sketches.values())
         self._packaged = packaged
         takers = (path for path, one in sketches.items() if one.takes_of_those_near)
         self._near_those = _below({os.path.dirname(path) for path in takers}, sketches, self._root)
@@ -97,7 +102,7 @@ class Reached:
         self._open = set(filter(self._is_taken_of, sketches)).union(
             *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
         )
-        self._lead_to(path for path in sketches if self._is_begun_with(path))
+        self._lead_to(path for path in sketches if self._is_begun_with(path) and not self._is_set_aside(path))
         self._takes_of_self = self._from(path for path, one in sketches.items() if "self" in one.homes)
         by_hand = set(filter(self._is_imported_by_hand, sketches))
         self._lead_to(self.files | by_hand)
@@ -174,7 +179,9 @@ class Reached:
     def _imported(self, project: Project, path: str) -> set[str]:
         """The files that a file imports, with the packages in which they are."""
         found = set()
-        for other in imported(project, path, project.text(path) or "").paths:
+        text = project.text(path) or ""
+        near = imported(project, path, text).paths
+        for other in (*near, *self._from_elsewhere(near, surface(project, path, text).imports)):
             found.add(other)
             folder = os.path.dirname(other)
             while len(folder) > len(self._root):
@@ -182,24 +189,37 @@ class Reached:
                 folder = os.path.dirname(folder)
         return {other for other in found if other != path and other in self._sketches}
 
-    def _words_beside(self, project: Project) -> set[bytes]:
-        """The words of settings, of which a file of constants is one, of manuals, and what programs say in quotes."""
+    def _from_elsewhere(self, near: Collection[str], imports: Iterable[Import]) -> Iterator[str]:
+        """The files that are imported with another folder at hand than where the file is, or the project begins."""
+        for one in imports:
+            ends = [
+                f"{one.module}.{name}".strip(".").replace(".", os.sep) + ".py" for name, _ in (*one.names, ("", ""))
+            ]
+            if one.level or not one.module or any(path.endswith(tuple(ends)) for path in near):
+                continue
+            for end in ends:
+                yield from self._by_end.get(end, ())
+
+    def _texts_beside(self, project: Project) -> list[bytes]:
+        """The texts of settings, of which a file of constants is one, and of manuals."""
         settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
-        texts = (project.bytes(path) or b"" for path in (*settings, *(project.documents() or ())))
-        quoted = frozenset().union(*(one.texts for one in self._sketches.values()))
-        return {word for text in texts for word in _WORD.findall(text)} | quoted
+        return [project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))]
 
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
         own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
         if path in self._packaged or self._is_run_by_hand(path) or file in _FOUND_BY_FILE:
             return True
-        if os.fsencode(own) in self._said or not self._modules.isdisjoint((own, package)) or path in self._near_those:
+        if self._is_named(os.fsencode(own)) or not self._modules.isdisjoint((own, package)) or path in self._near_those:
             return True
         pieces = self._sketches[path].pieces
         return _is_found(own) or any(
             piece.is_taken and not piece.is_registered or _is_found(piece.name) for piece in pieces
         )
+
+    def _is_named(self, own: bytes) -> bool:
+        """Does a text name a file? Where modules are imported by text, each word of one may."""
+        return own in self._places or self._imports_by_text and own in self._said
 
     def _is_run_by_hand(self, path: str) -> bool:
         """Does something happen where a file is run? What a package does, it does for who imports it, if any."""
@@ -262,6 +282,16 @@ class Reached:
         if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
             return True
         return piece.name.encode() in self._said or piece.kind == "class" and self._takes_all_classes
+
+
+def _by_end(paths: Iterable[str], root: str) -> dict[str, list[str]]:
+    """Some paths by the ends of them that name a folder at least."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        parts = os.path.relpath(path, root).split(os.sep)
+        for start in range(1, len(parts) - 1):
+            found.setdefault(os.sep.join(parts[start:]), []).append(path)
+    return found
 
 
 def _below(folders: set[str], paths: Iterable[str], root: str) -> set[str]:

@@ -28,6 +28,9 @@ _WORD = re.compile(rb"\w+")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
 _METHOD = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
+_PLACE = re.compile(
+    rb"(?<=[./\\])\w+|\w+(?=[./\\:]\w)|(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+"
+)  # in a path or an import
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
     rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
@@ -82,6 +85,7 @@ class Sketch(NamedTuple):
 
     pieces: tuple[Piece, ...]
     texts: frozenset[bytes]  # words in quotes
+    places: frozenset[bytes]  # those of them that may be a file's or a folder's
     takes_of_itself: bool
     homes: frozenset[str]
     modules: frozenset[str] | None
@@ -121,12 +125,18 @@ def _read(data: bytes) -> Sketch:
     return Sketch(
         pieces,
         texts,
+        places_in(b" ".join(_TEXT.findall(data))),
         takes_of_itself,
         frozenset(homes),
         modules,
         takes_of_those_near,
         any(word in data for word in _ALL_CLASSES),
     )
+
+
+def places_in(text: bytes) -> frozenset[bytes]:
+    """The words of a text that may name a file or a folder."""
+    return frozenset(_PLACE.findall(text))
 
 
 def imports_by_text(data: bytes) -> bool:

@@ -13,8 +13,8 @@ from torchlint.project import Project
 
 # Each begins with what is searched for fast, and takes a name whole: `(?=(\w+))\1` does not try its beginnings.
 _IMPORT = re.compile(
-    r"\n[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w.,"
-    r" \t]+))"
+    r"\n[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+"
+    r"(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#\\]*(?:\\\r?\n?[^\n#\\]*)*)|import[ \t]+((?:[\w., \t]|\\\r?\n)+))"
 )
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
@@ -102,11 +102,11 @@ def surface(project: Project, path: str, text: str | None = None) -> Surface:
 def _imports(text: str) -> Iterator[Import]:
     for dots, module, names, plain in _IMPORT.findall("\n" + text):
         if plain:
-            for part in plain.split(","):
+            for part in plain.replace("\\", " ").split(","):
                 words = part.split()
                 if words:
                     yield Import(words[0], 0, (("", words[-1] if len(words) == 3 else words[0].split(".")[0]),))
             continue
-        lines = names.strip("()").split("\n")
+        lines = names.strip("()").replace("\\", " ").split("\n")
         taken = [part.split() for line in lines for part in line.split("#")[0].split(",")]
         yield Import(module, len(dots), tuple((words[0], words[-1]) for words in taken if words))
