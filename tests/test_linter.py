@@ -46,6 +46,7 @@ def codes(text: str | bytes, settings: Settings = TEXT_WORLD) -> list[tuple[str,
         (b"import torch\nx = '''\n", [("TL001", 2)]),
         (b"import torch\ndef f(x):\n    # TODO: take it from the first homework\n\ndef g(): pass\n", []),
         (b"import torch\nx = # TODO(1)\ny = x + 1\n", []),  # a gap of an exercise
+        (b"import torch\nif torch:\n    ... = train(net)\n", []),
         (b"import torch\ndef f(x):\n    # TODO: write it\n\nf(1)\n", []),
         (b"import torch\n# TODO: make the input\nx = torch.zeros(2))\n", [("TL001", 3)]),  # that somebody has filled
         (b"import torch\ndef f(x):\n    # print(x)\n\ndef g(): pass\n", [("TL001", 5)]),

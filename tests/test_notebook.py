@@ -492,6 +492,7 @@ def test_a_notebook_that_python_would_not_take(text, words):
     "cell, gap",
     [
         ("x = <YOUR CODE>", True),
+        ("... = train(net, start=0)", True),
         ("optimizer = SGD(model.parameters(), lr=???)", True),
         ("val_acc = # YOUR CODE", True),
         ("best = torch.optim.<name>(net.parameters())", True),

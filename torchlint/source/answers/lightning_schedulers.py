@@ -14,7 +14,7 @@ from torchlint.source.training.dict_changes import changes_in
 from torchlint.source.training.loops import BATCHES, EPOCHS
 
 # Who says this steps the schedulers alone, or says later how often.
-_BY_HAND = ("automatic_optimization", "lr_scheduler_step", '["interval"]', "['interval']")
+_BY_HAND = ("automatic_optimization", "lr_scheduler_step", '["interval"]', "['interval']", "lr_schedulers().step(")
 _KEYS = ("lr_scheduler", "scheduler", "interval", "frequency")
 _INTERVALS = {"step": BATCHES, "epoch": EPOCHS}
 

@@ -26,9 +26,11 @@ class Round(Place):
 
     @property
     def repeats(self) -> Answer:
-        """Does it run again and again? A loop does, and what Lightning calls; of another function nobody can tell."""
+        """Does it run again and again? A loop does, unless it says that it has one round, and what Lightning calls; of
+        another function nobody can tell.
+        """
         if isinstance(self.node, (*LOOPS, *COMPREHENSIONS)):
-            return True
+            return loops.length(self.value) != 1
         return True if getattr(self.node, "name", "") == "training_step" else None
 
     @property
