@@ -205,9 +205,9 @@ def _is_handed(called: ast.expr) -> bool:
 
 
 def _starts_here(module: Module, function: ast.AST) -> bool:
-    """Is a file or function where something begins: nobody in it calls that, it is no unit test, no part of a model?"""
-    if isinstance(function, ast.Module):
-        return True
+    """Is it where something begins: nobody in its file calls it, it is no test, no part of a model or of a function?"""
+    if isinstance(function, ast.Module) or enclosing_function(function) is not None:
+        return isinstance(function, ast.Module)
     is_called = function.name.lstrip("_").startswith("test_") or module.index.callers(function.name)
     return not is_called and ((owner := method_class(module, function)) is None or not owner.is_module)
 
