@@ -481,3 +481,20 @@ net(torch.rand(8, 4))
 def test_a_run_goes_on_after_the_graphs_of_a_generator(tmp_path, after, found):
     program = KEPT.replace("BEFORE", "net.kept = None").replace("AFTER", after)
     assert bool(run(tmp_path, program)) == found
+
+
+@pytest.mark.parametrize("held", ["outputs", "self.outputs"])
+@pytest.mark.parametrize("asked", ["unknown(i)", "unknown.kinds[i]", "i < unknown.first"])
+def test_what_only_some_rounds_count_is_not_known_after_them(tmp_path, held, asked):
+    """In a round that was run it may not have counted."""
+    count = f"""
+        class Plan: pass
+        self = Plan()
+        self.outputs = outputs = self.inputs = 0
+        for i in range(unknown.bindings):
+            if {asked}:
+                self.inputs += 1
+            else:
+                {held} += 1
+        """
+    assert refused(tmp_path, count, held, (1, 2, 5)) == []

@@ -23,6 +23,7 @@ from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.module_tables import TABLES
 from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.counted_in_branches import leave_counters_open
 from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Course, Trail
 from torchlint.shapes.language.counters import RoundBegins
 from torchlint.shapes.language.growing import Growth
@@ -404,6 +405,7 @@ class Rounds:
             for fact in FACTS:
                 storage.__dict__.pop(fact, None)
         self.changes.rates.leave_open(self.stepped)
+        leave_counters_open(self.node, self.frame)
         for container in [one for read in self.filled for one in read(self.frame)]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
