@@ -264,3 +264,25 @@ def test_a_module_called_with_other_tensors(tmp_path):
     assert faults(tmp_path, program) == []
     assert len(faults(tmp_path, program.replace(" + other.mean()", ""))) == 1  # a layer that the loss does not use
     assert len(faults(tmp_path, program.replace("torch.zeros(4, 2)", "torch.zeros(4, 3)"))) == 1
+
+
+def test_a_dataset_of_nobody_knows_how_many_samples_is_asked_for_the_first(tmp_path):
+    program = """
+    import texts
+
+    class Kept(torch.utils.data.Dataset):
+        def __init__(self, **kept):
+            self.kept = kept
+
+        def __len__(self):
+            return len(self.kept["ids"])
+
+        def __getitem__(self, i):
+            return {name: values[i] for name, values in self.kept.items()}
+
+    kept = Kept(ids=texts.read(), lengths=torch.tensor([10]))
+    for batch in torch.utils.data.DataLoader(kept, batch_size=12):
+        print(batch["ids"] @ torch.zeros(3))
+    """
+    assert faults(tmp_path, program) == []
+    assert len(faults(tmp_path, program.replace("texts.read()", "torch.zeros(4, 3)"))) == 1

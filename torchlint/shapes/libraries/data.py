@@ -150,7 +150,8 @@ class Loader(StandIn):
         """The samples of a batch: a few are looked up, since they may differ, the others are like the first."""
         machine, found = machines[-1], first[:size]
         if machine.is_own(self.dataset) and not isinstance(self.dataset, IterableDataset):
-            found += [machine.item(self.dataset, i) for i in range(1, min(size, LOOKED_UP))]
+            has_more = type(samples_of(self.dataset)) is int  # else the first one again, which may be drawn otherwise
+            found += [machine.item(self.dataset, i * has_more) for i in range(1, min(size, LOOKED_UP))]
         elif isinstance(self.dataset, (PartOfDataset, Concatenated)) and self.dataset.is_of_own():
             found += [self.dataset.any_sample(i) for i in range(1, min(size, LOOKED_UP))]
         elif type(self.dataset) in (list, tuple):
