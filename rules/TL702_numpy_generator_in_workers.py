@@ -66,7 +66,7 @@ import ast
 import re
 
 from torchlint import Call, on_call
-from torchlint.source.answers.worker_code import run_for_samples
+from torchlint.source.answers.worker_code import is_behind_a_bound, run_for_samples
 
 read_on = ("TL706", "TL308", "notes/randomness#dataloader", "data#data-loading-randomness")
 in_tests = False
@@ -92,7 +92,7 @@ def check(loader: Call):
         held = held_generator(call, anew)
         if held is None or call.says("get_worker_info") or (call.module, call.node.lineno) in told:
             continue
-        if not all(leaves_alone(start, drawn_from(call)) for start in starts):
+        if is_behind_a_bound(call.node) or not all(leaves_alone(start, drawn_from(call)) for start in starts):
             continue
         told.add((call.module, call.node.lineno))
         yield loader.finding(

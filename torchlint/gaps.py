@@ -17,7 +17,9 @@ _GAP = re.compile(
     re.IGNORECASE,
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
-_UNWRITTEN = re.compile(r"=[ \t]*#|\.<[a-z_]+>|^[ \t]*\.{3}[ \t]*=")  # `x = # YOUR CODE`, `torch.optim.<name>(...)`, `... = f()`
+_UNWRITTEN = re.compile(  # `x = # YOUR CODE`, `torch.optim.<name>(...)`, `... = f()`
+    r"=[ \t]*#|\.<[a-z_]+>|^[ \t]*\.{3}[ \t]*="
+)
 _TEMPLATE = re.compile(  # `{% if wanted %}`, `${methods}`, `import {{cookiecutter.package}}`
     r"^[ \t]*(?:\{%-?[ \t]|\$\{\w+\}[ \t\r]*$)|\{\{ ?cookiecutter\.", re.MULTILINE
 )

@@ -9,7 +9,7 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
-from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.events import events
 from torchlint.source.training.keyword_values import keyword_values
@@ -136,3 +136,13 @@ def _asks_for_a_gpu(place: Value, test: ast.expr, truth: bool) -> bool | None:
         test, truth = test.operand, not truth
     is_asked = isinstance(test, ast.Call) and external_name(place.at(test.func, ())) == "torch.cuda.is_available"
     return truth if is_asked else None
+
+
+def is_behind_a_bound(call: ast.Call) -> bool:
+    """Does it stand where one number has come to another, `if end > self.size:`? No sample may come so far."""
+    return any(
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
+        and all(last_word(node.func) == "len" for node in ast.walk(test) if isinstance(node, ast.Call))  # none draws
+        for test, _ in tests_around(call)
+    )

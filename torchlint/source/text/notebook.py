@@ -28,7 +28,8 @@ _MAKES = re.compile(r"^[ \t]*(?:@|(?:async[ \t]+def|def|class|import|from|global
 _HALF_TYPED = re.compile(r"\s*[^\W\d][\w.]*\.\s*")  # `model.`
 _GAP = re.compile(  # left for whoever does the exercise
     r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
-    r"|=[ \t]*(?:#|$)|\.{4}|^[ \t]*\.{3}[ \t]*=|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
+    r"|=[ \t]*(?:#|$)|\.{4}|^[ \t]*\.{3}[ \t]*="
+    r"|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
     r"|(?:your|fill|insert)[ _]+(?:\w+[ _]+)?(?:code|value|in|here)\b|# *complete\b",
     re.IGNORECASE | re.MULTILINE,
 )
