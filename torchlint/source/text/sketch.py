@@ -29,7 +29,7 @@ _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
 _METHOD = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
 _PLACE = re.compile(
-    rb"(?<=[./\\])\w+|\w+(?=[./\\:]\w)|(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+"
+    rb"(?<=[./\\])\w+|\b\w+(?=[./\\:]\w)|(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+"
 )  # in a path or an import
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
@@ -229,7 +229,8 @@ def _only_binds(text: bytes) -> bool:
 
 def _on_one_line(text: re.Match[bytes]) -> bytes:
     """A text over several lines begins none of them; the words in it count, if it is more than something said."""
-    is_said = not text.string[text.string.rfind(b"\n", 0, text.start()) + 1 : text.start()].strip()
+    before = b"\n" + text.string[max(0, text.start() - _LINE) : text.start()]
+    is_said = not before[before.rfind(b"\n") :].strip()
     return b'""' if is_said and not _EXAMPLE.search(text[0]) else text[0].replace(b"\n", b"\n ")
 
 
