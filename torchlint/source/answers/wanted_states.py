@@ -3,43 +3,99 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchlint.source.answers.aliased_weights import Aliased
+from torchlint.source.answers.dropped_results import is_taken
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.flow.uses import uses
+from torchlint.source.text.index import LOOPS, ancestors, block_of, enclosing_function, last_word
+from torchlint.source.text.unreached import Unreached
 
 
 def does_harm(module: Module, kept: Aliased, place: ast.AST) -> bool:
     """Does anybody want what is kept, and does it not only stand there until copies take its place?"""
-    return _is_wanted(module, kept) and not _gives_way_to_copies(module, kept.holder, place)
+    return _is_wanted(module, kept, place) and not _gives_way_to_copies(module, kept.holder, place)
 
 
-def _is_wanted(module: Module, kept: Aliased) -> bool:
-    """Does anybody read the name, the attribute or the entry of a dict?"""
-    if isinstance(kept.holder, ast.Attribute):
-        return _is_read_in_any_file(module, kept.holder.attr)
-    keys = _keys_read(module, kept.holder.id) if isinstance(kept.holder, ast.Name) else None
-    if keys is None or not isinstance(kept.value, ast.Dict):
-        return keys is None or bool(keys)
+def _is_wanted(module: Module, kept: Aliased, place: ast.AST) -> bool:
+    """Does anybody read the name, the attribute or the entry of a dict, and go on with it?"""
+    keys, on = _keys(kept), kept.holder.value if isinstance(kept.holder, ast.Subscript) else kept.holder
+    if isinstance(on, ast.Name):
+        return any(_goes_on(module, read, keys, place) for read in _reads_of_name(module, on))
+    if isinstance(on, ast.Attribute):
+        return any(_goes_on(home, read, keys, place) for home, read in _reads_of_attribute(module, on.attr))
+    return True
+
+
+def _keys(kept: Aliased) -> set | None:
+    """The entries of a dict that hold the state; None where it is all of it."""
+    if isinstance(kept.holder, ast.Subscript):
+        return {kept.holder.slice.value} if isinstance(kept.holder.slice, ast.Constant) else None
+    if not isinstance(kept.value, ast.Dict):
+        return None
     entries = zip(kept.value.keys, kept.value.values)
-    return any(getattr(key, "value", None) in keys for key, value in entries if kept.state in ast.walk(value))
+    return {getattr(key, "value", None) for key, value in entries if kept.state in ast.walk(value)}
+
+
+def _reads_of_name(module: Module, name: ast.Name) -> list[ast.Name]:
+    """Those that an assignment reaches; of what is filled, `best.update(…)`, all."""
+    if isinstance(name.ctx, ast.Store):
+        return uses(module, name)
+    return [read for read in module.index.names(name.id) if isinstance(read.ctx, ast.Load) and read is not name]
 
 
 @remembered
-def _is_read_in_any_file(module: Module, attribute: str) -> bool:
+def _reads_of_attribute(module: Module, attribute: str) -> list[tuple[Module, ast.Attribute]]:
+    """Those in any file, but for those in code to which nothing leads."""
     homes = (module, *filter(None, map(module.world.module, module.world.view.mentions(attribute))))
-    return any(isinstance(n.ctx, ast.Load) for home in homes for n in home.index.attributes(attribute))
+    found = ((home, n) for home in homes for n in home.index.attributes(attribute) if isinstance(n.ctx, ast.Load))
+    return [(home, read) for home, read in found if home is not module or not _unreached(module).has(read.lineno)]
 
 
 @remembered
-def _keys_read(module: Module, name: str) -> set | None:
-    """The entries of a name that are read; None if it is read as a whole."""
-    wanted = [
-        n.up for n in module.index.names(name) if isinstance(n.ctx, ast.Load) and not isinstance(n.up, ast.Compare)
-    ]
-    keys = [use.slice.value for use in wanted if isinstance(getattr(use, "slice", None), ast.Constant)]
-    return set(keys) if len(keys) == len(wanted) else None
+def _unreached(module: Module) -> Unreached:
+    return Unreached(module.world.view, module.tree)
+
+
+def _goes_on(home: Module, read: ast.expr, keys: set | None, place: ast.AST) -> bool:
+    """Does what is read there go anywhere, and not to the disk at once?"""
+    user = read.up
+    if isinstance(user, ast.Subscript) and user.value is read:
+        if not isinstance(user.ctx, ast.Load):
+            return False
+        if keys is not None and isinstance(user.slice, ast.Constant) and user.slice.value not in keys:
+            return False
+    if isinstance(user, ast.Compare):
+        return False
+    return is_taken(home, read) and not _is_saved_at_once(home, read, place)
+
+
+def _is_saved_at_once(home: Module, read: ast.expr, place: ast.AST) -> bool:
+    """Is it written to disk in the block where it was put, by a method that is called there and nowhere else, too?"""
+    user = read.up
+    if not isinstance(user, ast.Call) or last_word(user.func) not in ("save", "dump"):
+        return False
+    function = enclosing_function(read)
+    if function is None or function is enclosing_function(place):
+        return _stands_right_below(user, place)
+    callers = list(_loads(home, function.name))
+    others = home.world.view.mentions(function.name)
+    return len(callers) == 1 and not others and _stands_right_below(callers[0], place)
+
+
+def _loads(module: Module, word: str) -> Iterator[ast.expr]:
+    for node in (*module.index.names(word), *module.index.attributes(word)):
+        if isinstance(node.ctx, ast.Load):
+            yield node
+
+
+def _stands_right_below(node: ast.AST, place: ast.AST) -> bool:
+    """Does it stand in the same block, where no loop lies between, in which something is trained?"""
+    block, first = block_of(place)
+    last = next((block_of(one)[1] for one in (node, *ancestors(node)) if one in block), -1)
+    return first < last and not any(isinstance(one, LOOPS) for one in block[first : last + 1])
 
 
 def _gives_way_to_copies(module: Module, holder: ast.expr, place: ast.AST) -> bool:
