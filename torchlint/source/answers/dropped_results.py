@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.index import enclosing_class, enclosing_function
 from torchlint.source.text.reached import answer, reached
 
 _MANY = 50  # files that say a word: then more may
@@ -40,7 +40,8 @@ def _is_anyone_taking(module: Module, function: ast.AST, at: int | None) -> bool
     if len(others) >= _MANY or not named or any(_is_used(home, use, at) for home, use in named):
         return True
     taking = re.compile(rf"= *[\w.]*\b{function.name}\(")
-    texts = map(view.document, view.naming(function.name, (".ipynb",)))
+    owner = enclosing_class(function)
+    texts = map(view.document, view.naming(owner.name if owner is not None else function.name, (".ipynb",)))
     return any(text is None or taking.search(text) for text in texts)
 
 

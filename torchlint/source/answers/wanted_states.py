@@ -10,8 +10,17 @@ from torchlint.source.answers.dropped_results import is_taken
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
-from torchlint.source.text.index import LOOPS, ancestors, block_of, enclosing_function, last_word
+from torchlint.source.text.index import (
+    LOOPS,
+    ancestors,
+    block_of,
+    enclosing_function,
+    last_word,
+    statement_of,
+    within,
+)
 from torchlint.source.text.unreached import Unreached
+from torchlint.source.training.regions import loops_around
 
 
 def does_harm(module: Module, kept: Aliased, place: ast.AST) -> bool:
@@ -40,10 +49,14 @@ def _keys(kept: Aliased) -> set | None:
 
 
 def _reads_of_name(module: Module, name: ast.Name) -> list[ast.Name]:
-    """Those that an assignment reaches; of what is filled, `best.update(…)`, all."""
-    if isinstance(name.ctx, ast.Store):
-        return uses(module, name)
-    return [read for read in module.index.names(name.id) if isinstance(read.ctx, ast.Load) and read is not name]
+    """Those that an assignment reaches, in a later round from the other branch too; of what is filled,
+    `best.update(…)`, all.
+    """
+    found = [read for read in module.index.names(name.id) if isinstance(read.ctx, ast.Load) and read is not name]
+    if not isinstance(name.ctx, ast.Store):
+        return found
+    reached, around = uses(module, name), loops_around(statement_of(name))
+    return [read for read in found if read in reached or any(within(read, loop) for loop in around)]
 
 
 @remembered
