@@ -99,13 +99,14 @@ class Net(nn.Module):
         return self.fc(x) if self.requires_grad else x
 ```
 
-How it is found: `torchlint/source/answers/certain_modules.py`.
+How it is found: `torchlint/source/answers/certain_modules.py`; where it lacks nothing: `frozen_already.py` beside it.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.certain_modules import is_certainly_a_module
+from torchlint.source.answers.frozen_already import is_so_anyhow
 
 read_on = ("TL805", "TL210", "torch.nn.Module", "notes/autograd#setting-requires-grad")
 
@@ -143,8 +144,15 @@ def found(place, layer: ast.expr, fix, value: ast.expr):
         f"`{name}` is a module: setting its `requires_grad` does nothing to its parameters",
         help=f"write `{name}.requires_grad_(…)`, which sets it on all of them, or leave it out: it does nothing",
         fix=fix,
-        severity="info" if is_beside_the_right_way(place, name, value) or is_replaced(place, name) else "warning",
+        severity="info" if does_no_harm(place, layer, value) else "warning",
     )
+
+
+def does_no_harm(place, layer: ast.expr, value: ast.expr) -> bool:
+    name, is_so = ast.unparse(layer), is_so_anyhow(place.module, layer, value)
+    if is_so is True or is_replaced(place, name):
+        return True
+    return is_so is None and is_beside_the_right_way(place, name, value)
 
 
 def is_beside_the_right_way(place, name: str, value: ast.expr) -> bool:

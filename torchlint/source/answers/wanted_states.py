@@ -10,15 +10,7 @@ from torchlint.source.answers.dropped_results import is_taken
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
-from torchlint.source.text.index import (
-    LOOPS,
-    ancestors,
-    block_of,
-    enclosing_function,
-    last_word,
-    statement_of,
-    within,
-)
+from torchlint.source.text.index import LOOPS, ancestors, block_of, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.unreached import Unreached
 from torchlint.source.training.regions import loops_around
 
