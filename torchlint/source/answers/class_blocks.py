@@ -8,12 +8,14 @@ from torchlint.facts import named, named_of
 from torchlint.source.answers.listed_labels import are_listed_in_blocks, grows
 from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
 from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.samples import samples
 
-_DRAWS = frozenset(("torch.utils.data.random_split", "torch.utils.data.Subset"))  # some, in an order of their own
+_DRAWS = frozenset(("torch.utils.data.random_split", "torch.utils.data.Subset"))  # some, often in an order of their own
 # What leaves numbers in their order: `y.T.reshape(-1)` of two rows would have the classes take turns.
 _IN_ORDER = named("casts") | named_of("clone", "contiguous", "detach", "unsqueeze", "squeeze", "view", "reshape")
 _IN_ORDER |= named_of("tensor", "as_tensor", "from_numpy")
@@ -29,11 +31,43 @@ def are_in_blocks(loader: Value) -> bool:
     """Are the labels of what a loader gives seen to be `torch.cat([torch.zeros(n), torch.ones(n)])` or the like?"""
     data = argument(loader.node, "dataset", 0)
     made = objects(loader.at(data, ())) if data is not None else []
-    if any(isinstance(o.node, ast.Call) and {c.name for c in callees(o)} & _DRAWS for o in made):
+    if any(map(_is_drawn, made)):
         return False
     found = [whole for part in samples(loader.at(loader.node, (EACH, _LABELS)), _IN_ORDER) for whole in _whole(part)]
     found = [whole for whole in found if not any(grows(whole.node, other) for other in found)]
     return bool(found) and all(map(_is_in_blocks, found))
+
+
+def _is_drawn(dataset: Value) -> bool:
+    """Is it a part of another one, and not what `range(800)` or `[i for i in range(n) if i % 5]` says of it?"""
+    if not isinstance(dataset.node, ast.Call):
+        return False
+    names, given = {callee.name for callee in callees(dataset)}, argument(dataset.node, "indices", 1)
+    if not names & _DRAWS:
+        return False
+    chosen = origins(dataset.at(given, ())) if names == {"torch.utils.data.Subset"} and given is not None else []
+    if not chosen or not all(map(_is_upwards, chosen)):
+        return True
+    return any(_is_drawn(whole) for whole in objects(dataset.at(dataset.node.args[0], ())) if dataset.node.args)
+
+
+@remembered(meanwhile=False)
+def _is_upwards(numbers: Value) -> bool:
+    node = numbers.node
+    if isinstance(node, ast.ListComp):
+        [each, *others] = node.generators
+        is_itself = isinstance(node.elt, ast.Name) and unparsed(each.target) == node.elt.id
+        return is_itself and not others and all(map(_is_upwards, origins(numbers.at(each.iter, ()))))
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.step is None:
+        return all(map(_is_upwards, origins(numbers.at(node.value, ()))))
+    if not isinstance(node, ast.Call) or numbers.path or node.keywords:
+        return False
+    if is_result_of(numbers, _COUNTS) or {callee.name for callee in callees(numbers)} == {"builtins.range"}:
+        return len(node.args) < 3 or not isinstance(node.args[2], ast.UnaryOp)
+    inner = receiver(node) if last_word(node.func) == "tolist" else None
+    if {callee.name for callee in callees(numbers)} <= {"builtins.list", "builtins.tuple"} and len(node.args) == 1:
+        inner = node.args[0]
+    return inner is not None and all(map(_is_upwards, origins(numbers.at(inner, ()))))
 
 
 def _whole(part: Value) -> list[Value]:
@@ -68,12 +102,46 @@ def _is_sorted(numbers: Value) -> bool:
     )
 
 
+def _is_counted_off(labels: Value) -> bool:
+    """`torch.arange(n) // 100`, `torch.arange(n) * 5 // n`"""
+    node = labels.node
+    if is_result_of(labels, named_of("div")) and isinstance(node, ast.Call):
+        floors = getattr(argument(node, "rounding_mode"), "value", "") == "floor"
+        counted = (receiver(node) if _is_method(labels) else argument(node, "input", 0)) if floors else None
+    else:
+        is_floor = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and not labels.path
+        is_some = is_floor and unparsed(node.right) != "1" and _is_a_number(labels.at(node.right, ()))
+        counted = node.left if is_some else None
+    return counted is not None and _is_counted(labels.at(counted, ()))
+
+
+@remembered(meanwhile=False)
+def _is_counted(numbers: Value) -> bool:
+    """`torch.arange(n)`, and that times a number"""
+    made = origins(numbers, _IN_ORDER)
+    return bool(made) and all(
+        is_result_of(o, _COUNTS)
+        or isinstance(o.node, ast.BinOp)
+        and isinstance(o.node.op, ast.Mult)
+        and any(_is_counted(o.at(side, ())) and _is_a_number(o.at(other, ())) for side, other in _sides(o.node))
+        for o in made
+    )
+
+
+def _sides(product: ast.BinOp) -> tuple[tuple[ast.expr, ast.expr], ...]:
+    return (product.left, product.right), (product.right, product.left)
+
+
+def _is_a_number(value: Value) -> bool:
+    return not kinds(value) & {TENSOR, PARAMETER}
+
+
 def _is_method(call: Value) -> bool:
     return all(callee.name.startswith(".") for callee in callees(call))
 
 
 def _is_in_blocks(labels: Value) -> bool:
-    if _is_sorted(labels) or are_listed_in_blocks(labels):
+    if _is_sorted(labels) or are_listed_in_blocks(labels) or _is_counted_off(labels):
         return True
     if not isinstance(labels.node, ast.Call) or labels.path or not _is_first(argument(labels.node, "dim")):
         return False

@@ -13,6 +13,7 @@ from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import uses
@@ -34,6 +35,7 @@ _SEVERAL = (ast.List, ast.Dict)
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _SEQUENCES = frozenset("list List tuple Tuple Sequence ndarray".split())
 _MAKE_LISTS = frozenset(("builtins.list", "builtins.sorted", "builtins.tuple"))
+_MAKE_NUMBERS = frozenset(f"builtins.{name}" for name in "sum len max min float int abs round".split())
 _ROWS = named("row")
 _COMPUTES = frozenset(
     name
@@ -144,7 +146,8 @@ def _is_tensor_on_the_cpu(value: Value) -> bool:
     return all(_has_dimensions(origin) for origin in origins(value))
 
 
-def _is_here(value: Value, depth: int = 4) -> bool:
+@remembered(meanwhile=False, by=1)
+def _is_here(value: Value, depth: int = 16) -> bool:
     """On the default device; also what is computed of a tensor there and a setting: else it would fail."""
     if device_of(value) == HERE:
         return True
@@ -162,6 +165,9 @@ def _is_computed_here(origin: Value, depth: int) -> bool:
         receiver = origin.at(node.func.value, ())
         is_plain = all(map(_is_plain, map(origin.at, node.args))) and not node.keywords
         return is_plain and node.func.attr not in _KNOWN and kinds(receiver) == {TENSOR} and _is_here(receiver, depth)
+    if isinstance(node, ast.Subscript):  # `betas[1:]`, by whatever it is indexed
+        whole = origin.at(node.value, ())
+        return kinds(whole) == {TENSOR} and _is_here(whole, depth)
     if not isinstance(node, ast.BinOp):
         return False
     sides = [origin.at(side, ()) for side in (node.left, node.right)]
@@ -182,11 +188,23 @@ def _is_of_torch(call: Value) -> bool:
     return bool(names) and names <= _COMPUTES and not any(k.arg in _ELSEWHERE for k in call.node.keywords)
 
 
+@remembered(meanwhile=False)
 def _is_a_setting(value: Value) -> bool:
-    """A number, or what the constructor is given."""
+    """A number, what the constructor is given, or what is computed of such: `sum(counts)`"""
     node = value.node.operand if isinstance(value.node, ast.UnaryOp) else value.node
-    made = [origin.node for origin in origins(value.at(node, ()))]
-    return all(isinstance(n, ast.Constant) or isinstance(n, ast.arg) and _is_of_init(n) for n in made)
+    return all(map(_is_set, origins(value.at(node, ()))))
+
+
+def _is_set(origin: Value) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Call):
+        names = {callee.name for callee in callees(origin)}
+        is_number = bool(names) and names <= _MAKE_NUMBERS and not node.keywords
+        return is_number and all(_is_a_setting(origin.at(part, ())) for part in node.args)
+    if isinstance(node, (ast.BinOp, ast.List, ast.Tuple)):
+        parts = (node.left, node.right) if isinstance(node, ast.BinOp) else node.elts
+        return all(_is_a_setting(origin.at(part, ())) for part in parts)
+    return isinstance(node, ast.Constant) or isinstance(node, ast.arg) and _is_of_init(node)
 
 
 def _has_dimensions(origin: Value) -> bool:
