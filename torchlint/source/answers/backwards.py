@@ -53,6 +53,7 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
+_DTYPES = re.compile(r"torch\.((b?float|u?int|complex)\d*|double|half|long|short|bool|pi|inf|nan)")
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -490,7 +491,7 @@ def _is_a_tensor_with_graph(value: Value) -> bool:
 @remembered
 def _may_carry(node: Value) -> bool:
     """Could the result of an expression have a graph, for all one can see?"""
-    if _is_of_numpy(node):
+    if _is_of_a_library(node):
         return False
     if isinstance(node.node, ast.arg):
         name = node.node.arg.lower()
@@ -514,11 +515,12 @@ def _may_carry(node: Value) -> bool:
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
 
 
-def _is_of_numpy(node: Value) -> bool:
-    """An array, which never has one, `np.float32`, and what `np` itself is."""
+def _is_of_a_library(node: Value) -> bool:
+    """An array, which never has one, `np.float32`, `torch.float32`, and what `np` or `torch` itself is."""
     if isinstance(node.node, ast.alias):
-        return node.node.name.partition(".")[0] == "numpy"
-    return kinds(node) == {ARRAY} or (external_name(node) or "").startswith("numpy.")
+        return node.node.name.partition(".")[0] in ("numpy", "torch")
+    name = external_name(node) or ""
+    return kinds(node) == {ARRAY} or name.startswith("numpy.") or _DTYPES.fullmatch(name) is not None
 
 
 def _is_of_a_new_leaf(node: Value, depth: int = 4) -> bool:
