@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchlint.source.answers.aliased_weights import Aliased
@@ -13,6 +14,8 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.text.index import LOOPS, ancestors, block_of, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.unreached import Unreached
 from torchlint.source.training.regions import loops_around
+
+_TRAINS = re.compile(r"train|fit|learn|optimi|step|backward|epoch|run|update")
 
 
 def does_harm(module: Module, kept: Aliased, place: ast.AST) -> bool:
@@ -97,10 +100,12 @@ def _loads(module: Module, word: str) -> Iterator[ast.expr]:
 
 
 def _stands_right_below(node: ast.AST, place: ast.AST) -> bool:
-    """Does it stand in the same block, where no loop lies between, in which something is trained?"""
-    block, first = block_of(place)
+    """Does it stand in the same block, where nothing lies between that may train?"""
+    block, first = block_of(statement_of(place))
     last = next((block_of(one)[1] for one in (node, *ancestors(node)) if one in block), -1)
-    return first < last and not any(isinstance(one, LOOPS) for one in block[first : last + 1])
+    between = [part for one in block[first + 1 : max(last, 0)] for part in ast.walk(one)]
+    trains = (isinstance(one, ast.Call) and _TRAINS.search(last_word(one.func)) for one in between)
+    return first < last and not isinstance(block[last], LOOPS) and not any(trains)
 
 
 def _gives_way_to_copies(module: Module, holder: ast.expr, place: ast.AST) -> bool:
