@@ -42,25 +42,29 @@ def _is_drawn(dataset: Value) -> bool:
     """Is it a part of another one, and not what `range(800)` or `[i for i in range(n) if i % 5]` says of it?"""
     if not isinstance(dataset.node, ast.Call):
         return False
-    names, given = {callee.name for callee in callees(dataset)}, argument(dataset.node, "indices", 1)
+    names = {callee.name for callee in callees(dataset)}
     if not names & _DRAWS:
         return False
-    chosen = origins(dataset.at(given, ())) if names == {"torch.utils.data.Subset"} and given is not None else []
-    if not chosen or not all(map(_is_upwards, chosen)):
+    whole, given = argument(dataset.node, "dataset", 0), argument(dataset.node, "indices", 1)
+    if whole is None or given is None or names != {"torch.utils.data.Subset"}:
         return True
-    return any(_is_drawn(whole) for whole in objects(dataset.at(dataset.node.args[0], ())) if dataset.node.args)
+    chosen = origins(dataset.at(given, ()))
+    is_in_order = bool(chosen) and all(map(_is_upwards, chosen))
+    return not is_in_order or any(map(_is_drawn, objects(dataset.at(whole, ()))))
 
 
 @remembered(meanwhile=False)
 def _is_upwards(numbers: Value) -> bool:
     node = numbers.node
+    if numbers.path:
+        return False
     if isinstance(node, ast.ListComp):
         [each, *others] = node.generators
         is_itself = isinstance(node.elt, ast.Name) and unparsed(each.target) == node.elt.id
         return is_itself and not others and all(map(_is_upwards, origins(numbers.at(each.iter, ()))))
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.step is None:
         return all(map(_is_upwards, origins(numbers.at(node.value, ()))))
-    if not isinstance(node, ast.Call) or numbers.path or node.keywords:
+    if not isinstance(node, ast.Call) or node.keywords:
         return False
     if is_result_of(numbers, _COUNTS) or {callee.name for callee in callees(numbers)} == {"builtins.range"}:
         return len(node.args) < 3 or not isinstance(node.args[2], ast.UnaryOp)
