@@ -519,6 +519,23 @@ def test_a_draft_that_is_not_python_and_that_nothing_imports_is_only_noted(tree)
 
 
 @pytest.mark.parametrize(
+    "copy, more, is_noted",
+    [
+        ("test_", {"test.yaml": "way: 5  # as test_*\n"}, True),
+        ("test_old2", {}, True),
+        ("test_", {"main.py": "import test_\n"}, False),
+        ("test_", {"README.md": "Run `python test_.py`.\n"}, False),
+        ("test_loss", {}, False),
+        ("tests_", {}, False),
+    ],
+)
+def test_a_copy_that_is_not_python_is_not_found_by_its_name(tree, copy, more, is_noted):
+    tree({"test.py": LOSS, f"{copy}.py": LOSS + "\n\ndef draft(x):\n    y =\n"} | more)
+    broken = [f.code for f in check(["."], ALL).findings if f.path.endswith(f"{copy}.py")]
+    assert broken == ([] if is_noted else ["TL001"])
+
+
+@pytest.mark.parametrize(
     "end, more, is_noted",
     [
         ("    for name, layer in self.layers:\n", {}, True),

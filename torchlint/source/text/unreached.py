@@ -20,6 +20,7 @@ _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"(?<![\w-])([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?"
     r"(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
+_COPY = re.compile(r"(\w*[^\W_])(?:_|_?(?:old|bak|backup|copy|orig)\d*)\.py", re.IGNORECASE)
 _DEPRECATED = re.compile(  # at the head of a docstring
     r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
 )
@@ -69,6 +70,7 @@ class Unreached:
 
     def __init__(self, view: View, tree: ast.Module | None):
         self._view = view
+        self._is_python = tree is not None
         self._known = _outline(tree) if tree is not None else _Outline((), ())
         self._asked: dict[_Definition, bool] = {}
 
@@ -90,9 +92,27 @@ class Unreached:
         said = _SAID_TO_BE.findall(view.document(os.path.join(root, "README.md")) or "") if folders else ()
         return not set(said).isdisjoint(folders) and not view.is_imported()
 
+    @cached_property
+    def _is_a_broken_copy(self) -> bool:
+        """Is it `test_.py` or `test_old.py` beside `test.py`, no Python, and named by nobody? Then nothing finds it."""
+        view = self._view
+        folder, file = os.path.split(view.path)
+        of = _COPY.fullmatch(file)
+        if self._is_python or of is None or view.document(os.path.join(folder, f"{of[1]}.py")) is None:
+            return False
+        own = file.removesuffix(".py")
+        named = re.compile(rb"\b" + own.encode() + rb"\b(?!\*)")  # `test_*` are others
+        others = (view.project.bytes(path) or b"" for path in view.naming(own) if path != view.path)
+        return not any(map(named.search, others))
+
     def is_whole_file(self) -> bool:
         """Does nothing lead to the file?"""
-        return self._is_outdated or self._reached is not None and self._reached.is_left_over(self._view.path)
+        return (
+            self._is_outdated
+            or self._is_a_broken_copy
+            or self._reached is not None
+            and self._reached.is_left_over(self._view.path)
+        )
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
