@@ -126,7 +126,8 @@ for epoch in range(9):
     layers.append(len(model.state_dict()))
 ```
 
-How living weights are found: `torchlint/source/answers/aliased_weights.py`; who wants them: `wanted_states.py` beside it.
+How living weights are found: `torchlint/source/answers/aliased_weights.py`; who wants them: `wanted_states.py` and
+`dropped_results.py` beside it.
 """
 
 from torchlint import Node, on_node
