@@ -53,7 +53,6 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
-_DTYPES = re.compile(r"torch\.((b?float|u?int|complex)\d*|double|half|long|short|bool|pi|inf|nan)")
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -520,7 +519,8 @@ def _is_of_a_library(node: Value) -> bool:
     if isinstance(node.node, ast.alias):
         return node.node.name.partition(".")[0] in ("numpy", "torch")
     name = external_name(node) or ""
-    return kinds(node) == {ARRAY} or name.startswith("numpy.") or _DTYPES.fullmatch(name) is not None
+    is_no_function = name.startswith("torch.") and name.count(".") == 1 and fact(name) is None
+    return kinds(node) == {ARRAY} or name.startswith("numpy.") or is_no_function
 
 
 def _is_of_a_new_leaf(node: Value, depth: int = 4) -> bool:

@@ -35,7 +35,6 @@ _SEVERAL = (ast.List, ast.Dict)
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _SEQUENCES = frozenset("list List tuple Tuple Sequence ndarray".split())
 _MAKE_LISTS = frozenset(("builtins.list", "builtins.sorted", "builtins.tuple"))
-_MAKE_NUMBERS = frozenset(f"builtins.{name}" for name in "sum len max min float int abs round".split())
 _ROWS = named("row")
 _COMPUTES = frozenset(
     name
@@ -199,8 +198,8 @@ def _is_set(origin: Value) -> bool:
     node = origin.node
     if isinstance(node, ast.Call):
         names = {callee.name for callee in callees(origin)}
-        is_number = bool(names) and names <= _MAKE_NUMBERS and not node.keywords
-        return is_number and all(_is_a_setting(origin.at(part, ())) for part in node.args)
+        is_number = bool(names) and names <= {f"builtins.{word}" for word in "sum len max min float int abs".split()}
+        return is_number and not node.keywords and all(_is_a_setting(origin.at(part, ())) for part in node.args)
     if isinstance(node, (ast.BinOp, ast.List, ast.Tuple)):
         parts = (node.left, node.right) if isinstance(node, ast.BinOp) else node.elts
         return all(_is_a_setting(origin.at(part, ())) for part in parts)
