@@ -35,6 +35,7 @@ from torchlint.shapes.tensors import (
     examples,
     kernels,
     mapped,
+    noise,
     open_lengths,
     plain_sizes,
     process_settings,
@@ -239,6 +240,7 @@ def _perform(function: Any, args: tuple, kwargs: dict[str, Any] | None) -> Any:
     ranges.follow(operation, function, args, kwargs, tensors, result)
     counts.follow(operation.name, args, tensors, result)
     chances.follow(operation.name, args, tensors, result)
+    noise.follow(operation.name, args, tensors, result)
     open_lengths.follow(operation.name, tensors, result)
     if operation.name == "_is_all_true" and "real" not in result.untyped_storage().__dict__:
         result.untyped_storage().real = torch.ones(

@@ -38,12 +38,12 @@ class RangeError(IndexError):
         self.size = size
 
 
-FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance", "lengths", "rows")
+FACTS = ("real", "span", "rest", "drawn", "held", "distinct", "chance", "lengths", "rows", "noise")
 COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
 _DENSE = frozenset("add sub rsub neg clamp clamp_min clamp_max _to_copy clone floor_divide".split())
-_OFTEN = 8  # times that a number is drawn
+OFTEN = 8  # times that a number is drawn
 _FEW = 8  # arguments of an operation on numbers
 
 
@@ -59,7 +59,7 @@ def lose(tensor: torch.Tensor) -> None:
     held = tensor.untyped_storage().__dict__
     real = held.pop("real", None)
     span = held.pop("span", None)
-    for fact in ("drawn", "held", "distinct", "chance", "lengths", "rows"):
+    for fact in ("drawn", "held", "distinct", "chance", "lengths", "rows", "noise"):
         held.pop(fact, None)
     if span is not None and span.drawn and not covers(tensor):
         held["span"] = Interval(span.low, span.high)  # what may be expected anywhere is expected in the other places
@@ -194,7 +194,7 @@ def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], t
         and (span := span_of(tensors[0])) is not None
         and span.drawn
     ):
-        if tensors[0].numel() >= _OFTEN * (span.high - span.low + 1):  # each of them was drawn, as good as certainly
+        if tensors[0].numel() >= OFTEN * (span.high - span.low + 1):  # each of them was drawn, as good as certainly
             result.untyped_storage().real = torch.tensor(span.high if "max" in name else span.low, dtype=result.dtype)
     elif operation.pointwise and len(tensors) == 1:
         keep(result, _mapped(name, function, args, kwargs, tensors[0]))
