@@ -33,6 +33,13 @@ PROGRAMS = {
         "torch.from_numpy(rows) @ torch.ones(3)",
         "torch.from_numpy(rows) @ torch.ones(4)",
     ),
+    "a seed, or a generator, that nobody knows": (
+        "import json\nsettings = json.load(open('x.json'))\nseed, device = settings['seed'], settings['device']\n"
+        "generator = torch.Generator().manual_seed(seed)\nother = torch.Generator(device)\nother.manual_seed(seed)\n"
+        "x = 2 * torch.randn(2, 3, generator=generator)[torch.randperm(2, generator=other)]\n",
+        "x @ torch.ones(3)",
+        "x @ torch.ones(4)",
+    ),
     "a class of the program's that hands unknown tensors to that of a library": (
         "import scipy.io\nfrom torch.utils.data import DataLoader, TensorDataset\n\n\nclass Pairs(TensorDataset):\n"
         "    def __init__(self, *parts):\n        super().__init__(*parts, torch.ones(9, 3))\n\n\n"

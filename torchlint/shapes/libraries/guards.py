@@ -380,6 +380,11 @@ def _nothing(machine, method, /, *args, **kwargs):
     return None
 
 
+def _seed(machine, method, seed):
+    """A seed that nobody knows makes the same generator of it."""
+    return method.__self__ if type(seed) is Unknown else machine.foreign(method, (seed,), {})
+
+
 def _not_looked_at(machine, method, /, *args, **kwargs):
     return Unknown(f"{method.__name__} is not run")
 
@@ -469,6 +474,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (bytes, {"decode": text_methods.coded}),
     *containers.METHODS,
     *distributions.METHODS,
+    (torch.Generator, {"manual_seed": _seed}),
     (torch.optim.lr_scheduler.LRScheduler, {"step": learning.schedule_step}),
     (
         torch.optim.Optimizer,

@@ -279,6 +279,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def foreign(self, function: Callable, args: tuple, kwargs: dict[str, Any], paid: bool = False) -> Any:
         """Call a function of torch or Python that is known to be harmless; an error is remembered with its place."""
+        if kwargs and type(kwargs.get("generator")) is Unknown:  # whichever it is, what it draws looks alike
+            kwargs = {**kwargs, "generator": None}
         unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
         if unknown is not None and not _takes_unknown(function):
             report_use(unknown, "call", (function, args, kwargs))
