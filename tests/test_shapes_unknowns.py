@@ -216,6 +216,7 @@ def test_a_file_that_only_defines_is_no_script(tmp_path):
     assert "scripts" not in result(tmp_path, "class Net(nn.Module):\n    pass\n").statistics
 
 
+ROWS = "rows = []\nfor row in elsewhere.rows():\n    rows.append(torch.tensor([1, 2, 3]))\n"
 DATA = "data = torch.from_numpy(elsewhere.load()).float()\n"
 PARTLY = {
     "a float index": "nn.Embedding(9, 4)(torch.rand(elsewhere.count(), 3))",
@@ -235,6 +236,8 @@ PARTLY = {
     "rows of a list": (
         "rows = []\nfor row in elsewhere.rows():\n    rows.append(torch.zeros(3))\nnn.Linear(4, 1)(torch.stack(rows))"
     ),
+    "sequences of a list": ROWS
+    + "nn.Linear(5, 1)(nn.Embedding(9, 4)(nn.utils.rnn.pad_sequence(rows, batch_first=True)))",
     "columns of a table": (
         "import pandas as pd\nx = torch.tensor(pd.read_csv('a.csv')[['a', 'b', 'c']].values, dtype=torch.float)\nnn.Linear(4, 1)(x)"
     ),
@@ -255,6 +258,8 @@ HOOKED = (
 TABLE = "import pandas as pd\nt = pd.read_csv('a.csv', usecols=['a', 'b', 'c', 'y'])\n"
 THREE = "\nnn.Linear(3, 1)(torch.tensor(t.values).float())"
 FITS = {
+    "sequences of any length": ROWS
+    + "x = nn.utils.rnn.pad_sequence(rows)\nnn.Linear(4, 1)(nn.Embedding(9, 4)(x)).view(len(x), -1) @ torch.zeros(6, 2)",
     "what a hook keeps": HOOKED + "np.array(kept['a']).transpose(1, 2, 3, 0)\nnn.Linear(9, 1)(kept['a'])",
     "what a hook changes": (
         "layer = nn.Linear(3, 4)\nlayer.register_forward_hook(lambda layer, given, result: result[:, :2])\n"

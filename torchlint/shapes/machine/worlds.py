@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.held_parts import modules_of, weights_of
@@ -297,13 +298,10 @@ class Worlds(Fitting):
             if type(made) is not Unknown or wild.known_of(made) is not None:
                 return made
         if blind is not None:
-            several = args and type(args[0]) in (list, tuple)
-            if function in _JOINS and several and any(item is REST for item in args[0]):
-                known = [item for item in args[0] if item is not REST]
-                dimension = kwargs.get("dim", args[1] if len(args) > 1 else 0)
-                if known and type(dimension) is int:
-                    made = self.foreign(function, (known, *args[1:]), kwargs)  # the others are like these
-                    return self.freed(made, dimension, blind.reason, wild.freedom(known, Free.COUNTED))
+            if args and type(args[0]) in (list, tuple) and any(item is REST for item in args[0]):
+                made = self._joined(function, args, kwargs, blind.reason)
+                if made is not None:
+                    return made
             if LOSS.search(getattr(function, "__name__", "")):
                 self.progress.reached("a loss", blind)
             owner = getattr(function, "__self__", None)
@@ -312,6 +310,22 @@ class Worlds(Fitting):
                 return self._left_out(function, blind.reason, args)
             args, kwargs = tuple(given[0]), given[1]
         return self.call_known(function, args, kwargs, unknown.reason)
+
+    def _joined(self, function: Callable, args: tuple, kwargs: dict[str, Any], reason: str) -> Any:
+        """What becomes of tensors of which more would come, all like these: sizes are free; None of other calls."""
+        if function is pad_sequence:
+            dimensions: tuple = (0, 1)
+        elif function in _JOINS:
+            dimensions = (kwargs.get("dim", args[1] if len(args) > 1 else 0),)
+        else:
+            return None
+        known = [item for item in args[0] if item is not REST]
+        if not known or any(type(dimension) is not int for dimension in dimensions):
+            return None
+        made = self.foreign(function, (known, *args[1:]), kwargs)
+        for dimension in dimensions:
+            made = self.freed(made, dimension, reason, wild.freedom(known, Free.COUNTED))
+        return made
 
     def layer_in_part(self, module: nn.Module, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """One of torch's own layers, called with what is known in part; None if it holds modules of the program."""
