@@ -37,9 +37,10 @@ class CountedTest:
     """`x % m == y` or `x >= y` in a test: how its sides are read."""
 
     __slots__ = ("compare", "sides", "written")
+    often = True  # whether it is foretold where a round asks it several times
 
     def __init__(self, node: ast.Compare, compile_: Callable[[ast.expr], Read]):
-        self.written = _place_of(node)
+        self.written = place_of(node)
         self.compare = _COMPARED[type(node.ops[0])]
         left, divisor = node.left, None
         if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
@@ -98,6 +99,8 @@ class Trail:
         (before, (x0, *rest0), _), (last, (x, divisor, y), times) = self.seen
         if rest0 != [divisor, y] or last != before + 1 or x == x0 or now - last > 1:
             return
+        if times > 1 and not self.test.often:
+            return
         step, answer = x - x0, self.test.holds(x, divisor, y)
         if self.test.holds(x0, divisor, y) is not answer:
             return
@@ -121,12 +124,12 @@ def answers(test: ast.expr, courses: dict[Any, Course | None], rounds: int) -> l
         case ast.UnaryOp(op=ast.Not(), operand=operand) if not isinstance(operand, ast.BinOp):
             said = answers(operand, courses, rounds)
             return [not one for one in said] if said is not None else None
-    course = courses.get(_place_of(test))
+    course = courses.get(place_of(test))
     turned = isinstance(test, ast.UnaryOp)  # `not step % 10`, which is written down as what `step % 10` comes to
     return [course(n) is not turned for n in range(1, rounds + 1)] if course and rounds <= _TRIED else None
 
 
-def _place_of(node: ast.expr) -> tuple[int, int]:
+def place_of(node: ast.expr) -> tuple[int, int]:
     """Where a test is written; of `not step % 10` the part that counts."""
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
     return inner.lineno, inner.col_offset
@@ -166,20 +169,24 @@ def _is_counted(test: ast.Compare) -> bool:
         return False
     left, right = test.left, test.comparators[0]
     sides = [left.left, left.right] if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) else [left]
-    return all(_is_read_only(side) for side in (*sides, right)) and not isinstance(left, ast.Constant)
+    return all(is_read_only(side) for side in (*sides, right)) and not isinstance(left, ast.Constant)
 
 
-def _is_read_only(node: ast.expr) -> bool:
-    """Names, attributes, lengths of them, and sums: to read them twice changes nothing."""
+def is_read_only(node: ast.expr) -> bool:
+    """Names, attributes, lengths and sizes of them, and sums: to read them twice changes nothing."""
     match node:
         case ast.Name() | ast.Constant():
             return True
         case ast.Attribute(value=value):
-            return _is_read_only(value)
+            return is_read_only(value)
         case ast.BinOp(left=left, op=op, right=right):
-            return isinstance(op, _OPERATORS) and _is_read_only(left) and _is_read_only(right)
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() | ast.Attribute() as inner], keywords=[]):
-            return _is_read_only(inner)
+            return isinstance(op, _OPERATORS) and is_read_only(left) and is_read_only(right)
+        case (
+            ast.Call(func=ast.Name(id="len"), args=[ast.Name() | ast.Attribute() as inner], keywords=[])
+            | ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[ast.Constant()], keywords=[])
+            | ast.Subscript(value=ast.Attribute(value=inner, attr="shape"), slice=ast.Constant())
+        ):
+            return is_read_only(inner)
     return False
 
 

@@ -30,6 +30,7 @@ from torchlint.shapes.language.growing import Growth
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.rates import Rates
 from torchlint.shapes.language.walking import last_word
+from torchlint.shapes.language.written_windows import ends_within
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.ranges import FACTS
 
@@ -42,7 +43,7 @@ NAMING = frozenset("setattr add_module register_module register_buffer register_
 _OVERWRITTEN = "it may have been set under an unknown name"
 ENOUGH = 3
 IMPORTED = 8_000  # steps that a loop takes while a file is imported: it fills a table, of which the rest is open then
-PERIOD = 16  # rounds in which an optimizer may make two steps
+PERIOD = 16  # rounds in which an optimizer may make two steps, and a buffer may be filled
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
 VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
@@ -169,7 +170,7 @@ class Changes:
                     loop.trails.setdefault(test, Trail(test)).note(loop.count, sides, frame)
 
     def waits(self) -> bool:
-        """Whether the innermost loop makes a step of an optimizer in some of its rounds only, and has not yet."""
+        """Whether the innermost loop makes a step of an optimizer in some rounds only, or fills up a buffer."""
         return bool(self.running) and self.running[-1].waits()
 
     def begins(self, frame: Frame) -> bool:
@@ -311,8 +312,11 @@ class Rounds:
         self.counted.append(self.frame.machine.schedules.steps())
 
     def waits(self) -> bool:
-        """Whether the optimizer makes its step in some rounds only, and has not made two."""
-        return self.periodic and self.count <= PERIOD and self.frame.machine.progress.steps < self.steps + 2
+        """Whether the optimizer makes its step in some rounds only, and has not made two; or what a round writes into a
+        buffer will not fit in before its end.
+        """
+        steps = self.periodic and self.frame.machine.progress.steps < self.steps + 2
+        return self.count <= PERIOD and (steps or any(ends_within(t, self.count, PERIOD) for t in self.trails.values()))
 
     def whole_number(self, tests: list[CountedTest]) -> int | None:
         """How many rounds the tests of `while` let begin, if that is counted."""

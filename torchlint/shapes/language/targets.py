@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from torchlint.shapes.language import written_windows
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import CompiledScope, Frame
 
@@ -30,13 +32,19 @@ def store(node: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], None]:
             return lambda frame, value: frame.give_global(name(frame), value)
         case ast.Subscript(value=value, slice=index):
             owner, key, place = expression(value, scope), expression(index, scope), scope.place(node)
+            window = written_windows.compiled(node, partial(expression, scope=scope))
 
             def set_item(frame, value):
                 target, at = owner(frame), key(frame)
                 frame.machine.place = place
                 frame.machine.put(target, at, value)
 
-            return set_item
+            def set_window(frame, value):
+                if frame.machine.changes.running:
+                    frame.machine.changes.ask([window], frame)
+                set_item(frame, value)
+
+            return set_item if window is None else set_window
         case ast.Starred(value=value):
             return store(value, scope)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
