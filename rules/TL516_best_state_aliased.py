@@ -132,7 +132,7 @@ How living weights are found: `torchlint/source/answers/aliased_weights.py`; who
 
 from torchlint import Node, on_node
 from torchlint.source.answers.aliased_weights import collected_states, kept_models, kept_states
-from torchlint.source.answers.wanted_states import does_harm
+from torchlint.source.answers.wanted_states import does_harm, is_never_renewed
 
 read_on = ("TL804", "torch.nn.Module", "notes/serialization")
 in_tests = False
@@ -167,6 +167,9 @@ def another_name(place: Node):
 
 
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
+    if is_never_renewed(place.module, kept.holder):
+        help = "nothing renews it: put `copy.deepcopy(…)` of the state there where a better one is found"
+        return place.finding(message, help=help, at=kept.state)
     copied = place.replace(kept.value, f"copy.deepcopy({place.source(kept.value)})")
     fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
     severity = "warning" if does_harm(place.module, kept, place.node) else "info"

@@ -129,3 +129,14 @@ def test_triggers_are_read_without_running_the_file(tmp_path):
         ).findings
         == ()
     )
+
+
+def test_the_best_that_nothing_renews_is_not_copied_before_all_training(tmp_path):
+    text = (
+        "import torch\nmodel = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "best = model.state_dict()\nfor x in loader:\n    optimizer.zero_grad()\n    model(x).sum().backward()\n"
+        "    optimizer.step()\nmodel.load_state_dict(best)\n"
+    )
+    job = Job.of(tmp_path / "a.py", Settings(dry_run=False))
+    assert "TL516" in {finding.code for finding in lint(text, job).findings}
+    assert fix_until_stable(text, job, unsafe=True)[0] == text

@@ -33,6 +33,20 @@ def _is_wanted(module: Module, kept: Aliased, place: ast.AST) -> bool:
     return True
 
 
+def is_never_renewed(module: Module, holder: ast.expr) -> bool:
+    """Is the best kept once, and given back behind all training? With a copy nothing would be learned."""
+    if not isinstance(holder, ast.Name) or "best" not in holder.id.lower() or loops_around(holder):
+        return False
+    named = [one for one in module.index.names(holder.id) if enclosing_function(one) is enclosing_function(holder)]
+    reads = [one for one in named if isinstance(one.ctx, ast.Load)]
+    if len(named) != 2 or len(reads) != 1 or loops_around(reads[0]):
+        return False
+    user, (block, first) = reads[0].up, block_of(statement_of(holder))
+    last = block.index(statement_of(reads[0])) if statement_of(reads[0]) in block else -1
+    is_given_back = isinstance(user, ast.Call) and last_word(user.func) == "load_state_dict"
+    return is_given_back and not any(isinstance(one, LOOPS) for one in block[last:]) and first < last
+
+
 def _keys(kept: Aliased) -> set | None:
     """The entries of a dict that hold the state; None where it is all of it."""
     if isinstance(kept.holder, ast.Subscript):
@@ -50,7 +64,8 @@ def _reads_of_name(module: Module, name: ast.Name) -> list[ast.Name]:
     found = [read for read in module.index.names(name.id) if isinstance(read.ctx, ast.Load) and read is not name]
     if not isinstance(name.ctx, ast.Store):
         return found
-    reached, around = uses(module, name), loops_around(statement_of(name))
+    stored, reached = statement_of(name), uses(module, name)
+    around = [] if isinstance(block_of(stored)[0][-1], (ast.Return, ast.Raise)) else loops_around(stored)
     return [read for read in found if read in reached or any(within(read, loop) for loop in around)]
 
 
