@@ -94,3 +94,43 @@ def test_an_import_from_another_folder_leads_to_what_ends_so(tree, text, severit
         }
     )
     assert said() == severity
+
+
+KERNELS = """\
+import torch
+from torch import nn
+
+
+class Blurs(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.conv = kind(8, 8, 1)
+
+    def forward(self, x):
+        batch, channels, height, width = x.shape
+        return self.conv(x).view(batch, -1)
+
+
+class Blurs1d(Blurs):
+    def __init__(self):
+        super().__init__(nn.Conv1d)
+
+
+class Blurs2d(Blurs):
+    def __init__(self):
+        super().__init__(nn.Conv2d)
+
+
+class BlursToo(Blurs):
+    def __init__(self):
+        super().__init__(nn.Conv1d)
+"""
+
+
+@pytest.mark.usefixtures("without_workers")
+@pytest.mark.parametrize(("named", "severity"), [("Blurs2d", "info"), ("Blurs1d", "error"), ("BlursToo", "error")])
+def test_what_fails_in_a_base_of_classes_that_nobody_makes_is_a_remark(tree, named, severity):
+    text = KERNELS if named == "BlursToo" else KERNELS.partition("\n\nclass BlursToo")[0]
+    tree({"net.py": text, "main.py": f"import net\nprint(net.{named}, net.Blurs)\n"})
+    everything = Settings(selections=(Selection(None, (), ("ALL",)),))
+    assert [f.severity for f in check(["."], everything).findings if f.code == "TL901"] == [severity]

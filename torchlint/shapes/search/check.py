@@ -22,7 +22,7 @@ from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.faults import DryRun, Fault, Trace
 from torchlint.shapes.core.room import with_room
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
-from torchlint.shapes.language.functions import closure_of, required
+from torchlint.shapes.language.functions import ClassCode, closure_of, required
 from torchlint.shapes.language.program import Program, last_call_in, load
 from torchlint.shapes.language.walking import walk
 from torchlint.shapes.libraries.command_lines import MISSING, command_lines
@@ -47,6 +47,7 @@ from torchlint.shapes.search.placeholders import is_completed_by_others
 from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.taken_arguments import signature_of
 from torchlint.shapes.search.tried import cured
+from torchlint.shapes.search.tried_classes import of_class
 from torchlint.shapes.search.untrained import faults_of_optimizers, faults_of_steps
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
@@ -416,7 +417,7 @@ class _Run:
         if failure is not None:
             if not attempt.is_known() and not goes_on_when_moved(failure, attempt):
                 failure.supposed = attempt.supposed
-                self.add(machine, failure)
+                self.add(machine, failure, tried=machine.codes[kind])
         elif not machine.ended(kind) and signature_of(kind) is not None:
             self.reasons[attempt.reason()] += 1
         return True
@@ -443,7 +444,13 @@ class _Run:
                         failure.answered = bool(machine.asked)
                         self.add(machine, failure, ("shape", "dtype"))
 
-    def add(self, machine: Machine, failure: FailedOperation, kinds: tuple[str, ...] = ()) -> None:
+    def add(
+        self,
+        machine: Machine,
+        failure: FailedOperation,
+        kinds: tuple[str, ...] = (),
+        tried: ClassCode | None = None,
+    ) -> None:
         """Keep a failure if it is one of torch's own (and of these kinds), once for each cause."""
         fault = fault_of(machine, failure)
         if fault is not None and fault.kind == "device" and not machine.cuda:
@@ -457,7 +464,9 @@ class _Run:
             # too
             return
         if fault is not None and (not kinds or fault.kind in kinds):
-            fault = self.here(fault, failure)
+            fault = plain = self.here(fault, failure)
+            if tried is not None:
+                fault = of_class(fault, tried)
             if machine.starts.line:
                 start = shlex.join([os.path.basename(self.program.path), *machine.starts.line])
                 says = f"started as `{start.replace(MISSING, '…')}`"
@@ -470,6 +479,8 @@ class _Run:
             known = self.faults.setdefault((fault.path, fault.span), fault)
             if known.presumed and not fault.presumed:  # what is surer is said
                 self.faults[fault.path, fault.span] = fault
+            elif tried is not None and known.notes != fault.notes:  # of several classes, not of one
+                self.faults[fault.path, fault.span] = msgspec.structs.replace(known, notes=plain.notes)
 
     def here(self, fault: Fault, failure: FailedOperation) -> Fault:
         """The same fault at the call in this file that leads to it, if it lies in another file."""
