@@ -445,11 +445,7 @@ class _Run:
                         self.add(machine, failure, ("shape", "dtype"))
 
     def add(
-        self,
-        machine: Machine,
-        failure: FailedOperation,
-        kinds: tuple[str, ...] = (),
-        tried: ClassCode | None = None,
+        self, machine: Machine, failure: FailedOperation, kinds: tuple[str, ...] = (), tried: ClassCode | None = None
     ) -> None:
         """Keep a failure if it is one of torch's own (and of these kinds), once for each cause."""
         fault = fault_of(machine, failure)

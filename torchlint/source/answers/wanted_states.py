@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torchlint.source.answers.aliased_weights import Aliased
 from torchlint.source.answers.dropped_results import is_taken
@@ -37,7 +38,7 @@ def is_never_renewed(module: Module, holder: ast.expr) -> bool:
     """Is the best kept once, and given back behind all training? With a copy nothing would be learned."""
     if not isinstance(holder, ast.Name) or "best" not in holder.id.lower() or loops_around(holder):
         return False
-    named = [one for one in module.index.names(holder.id) if enclosing_function(one) is enclosing_function(holder)]
+    named = _named_in(module, holder.id).get(enclosing_function(holder), [])
     reads = [one for one in named if isinstance(one.ctx, ast.Load)]
     if len(named) != 2 or len(reads) != 1 or loops_around(reads[0]):
         return False
@@ -45,6 +46,15 @@ def is_never_renewed(module: Module, holder: ast.expr) -> bool:
     last = block.index(statement_of(reads[0])) if statement_of(reads[0]) in block else -1
     is_given_back = isinstance(user, ast.Call) and last_word(user.func) == "load_state_dict"
     return is_given_back and not any(isinstance(one, LOOPS) for one in block[last:]) and first < last
+
+
+@remembered
+def _named_in(module: Module, word: str) -> dict[ast.AST | None, list[ast.Name]]:
+    """Where a name stands, by the functions in which it does."""
+    found: dict[ast.AST | None, list[ast.Name]] = {}
+    for name in module.index.names(word):
+        found.setdefault(enclosing_function(name), []).append(name)
+    return found
 
 
 def _keys(kept: Aliased) -> set | None:
@@ -57,16 +67,21 @@ def _keys(kept: Aliased) -> set | None:
     return {getattr(key, "value", None) for key, value in entries if kept.state in ast.walk(value)}
 
 
-def _reads_of_name(module: Module, name: ast.Name) -> list[ast.Name]:
+def _reads_of_name(module: Module, name: ast.Name) -> Iterable[ast.expr]:
     """Those that an assignment reaches, in a later round from the other branch too; of what is filled,
     `best.update(…)`, all.
     """
-    found = [read for read in module.index.names(name.id) if isinstance(read.ctx, ast.Load) and read is not name]
     if not isinstance(name.ctx, ast.Store):
-        return found
+        return [read for read in _loads(module, name.id) if read is not name]
     stored, reached = statement_of(name), uses(module, name)
     around = [] if isinstance(block_of(stored)[0][-1], (ast.Return, ast.Raise)) else loops_around(stored)
-    return [read for read in found if read in reached or any(within(read, loop) for loop in around)]
+    later = _loads_within(module, around[-1], name.id) if around else []
+    return itertools.chain(reached, later)
+
+
+@remembered
+def _loads_within(module: Module, loop: ast.AST, word: str) -> list[ast.expr]:
+    return [read for read in _loads(module, word) if within(read, loop)]
 
 
 @remembered
