@@ -25,6 +25,8 @@ def severities(body: str, tmp_path) -> list[str]:
         f"    # This does not work:\n    # a softmax too many.\n    {CALL}\n",
         f"    {CALL}  # raises an error\n",
         f"    {CALL}  # will fail\n",
+        f"    {CALL}\n    # RuntimeError: a softmax too many\n",
+        f"    {CALL}\n    # >>> torch.cuda.OutOfMemoryError: CUDA out of memory\n",
     ],
 )
 def test_an_announced_failure_is_a_remark(body, tmp_path):
@@ -38,6 +40,9 @@ def test_an_announced_failure_is_a_remark(body, tmp_path):
         f"    # fails\n    x = x + 1\n    {CALL}\n",
         f"    # fails for empty batches only, see the tests\n    {CALL}\n",
         f"    {CALL}  # error of the model\n",
+        f"    {CALL}\n    # Error: see the tests\n",
+        f"    {CALL}\n    # a ValueError: the next line raises it\n",
+        f"    {CALL}\n    # ValueError is raised below\n",
     ],
 )
 def test_other_comments_change_nothing(body, tmp_path):

@@ -134,3 +134,40 @@ def test_what_fails_in_a_base_of_classes_that_nobody_makes_is_a_remark(tree, nam
     tree({"net.py": text, "main.py": f"import net\nprint(net.{named}, net.Blurs)\n"})
     everything = Settings(selections=(Selection(None, (), ("ALL",)),))
     assert [f.severity for f in check(["."], everything).findings if f.code == "TL901"] == [severity]
+
+
+CHAIN = """\
+import torch
+from torch.nn import functional as F
+
+
+class Trainer:
+    def whole(self, x, y):
+        return self.part(x, y)
+
+    def part(self, x, y):
+        return F.cross_entropy(F.softmax(x, dim=1), y)
+
+    def plain(self, x):
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "main", "severity"),
+    [
+        (CHAIN, "loss.Trainer().plain(1)", "info"),
+        (CHAIN, "loss.Trainer().whole(1, 2)", "warning"),
+        (CHAIN.replace("return x\n", "return self.whole(x, x)\n"), "loss.Trainer().plain(1)", "warning"),
+        (CHAIN.replace("def whole", "def forward"), "loss.Trainer()(1, 2)", "warning"),
+        (
+            CHAIN.replace("return x\n", "return self.exec(x)\n\n    def exec(self, x):\n        return x\n"),
+            "loss.Trainer()",
+            "info",
+        ),
+        (CHAIN.replace("return x\n", "return exec(x)\n"), "loss.Trainer()", "warning"),
+    ],
+)
+def test_a_method_that_only_methods_call_which_nobody_calls(tree, loss, main, severity):
+    tree({"loss.py": loss, "main.py": f"import loss\n{main}\n"})
+    assert said() == severity

@@ -28,6 +28,7 @@ _BESIDE = re.compile(  # what is said of the line below or of its own, in few wo
     r"|\btensors? (at|on) different devices can ?(not|'t)\b",
     re.I,
 )
+_QUOTES = re.compile(r"[ \t]*#[#> \t]*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): \w")  # `# RuntimeError: element 0 of …`
 
 
 class Comments:
@@ -37,8 +38,15 @@ class Comments:
         self.lines = lines_with_ends(text)
 
     def announce(self, numbers: Iterable[int]) -> bool:
-        """Does one at the end of one of some lines (from 1), or right above it, say that it fails?"""
-        return any(_says_so(comment) for number in numbers for comment in beside(self.lines, number))
+        """Does one at the end of one of some lines (from 1), or right above it, say that it fails, or quote below what
+        Python says?
+        """
+        return any(
+            any(map(_says_so, beside(self.lines, number)))
+            or number < len(self.lines)
+            and _QUOTES.match(self.lines[number]) is not None
+            for number in numbers
+        )
 
 
 def beside(lines: Sequence[str], number: int) -> Iterator[str]:

@@ -43,7 +43,7 @@ _OF_ITSELF = re.compile(
     rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\((?!\))))|modules\[__name__\]"
 )
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
-_OWN_EVAL = re.compile(rb"\bdef[ \t]+eval\(|^[ \t]*(?:from|import)\b[^\n]*\beval\b", re.MULTILINE)
+_OWN_EVAL = re.compile(rb"\bdef[ \t]+e(?:val|xec)\(|^[ \t]*(?:from|import)\b[^\n]*\be(?:val|xec)\b", re.MULTILINE)
 _OF_ONE = re.compile(
     rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(\w+)\.__dict__(?!\[[\"'])"
     rb"|\b(?:vars|dir|getmembers)\([ \t\n]*([\w.]+)"
@@ -159,7 +159,7 @@ def _imports_files_near(data: bytes) -> bool:
 
 
 def _takes_of_itself(data: bytes) -> bool:
-    """Does it take any of the names that it has? To call a function of its own that goes by `eval` does not."""
+    """Does it take any of the names that it has? What it calls `eval` itself does not."""
     if not any(word in data for word in _TAKING_OF_ITSELF):
         return False
     is_own = _OWN_EVAL.search(data) is not None

@@ -136,9 +136,18 @@ class Unreached:
         return known is not None and path in known.files and (known.is_imported(path) or known.is_script(path))
 
     def _says_nobody(self, method: _Definition) -> bool:
+        """Does nobody say its name but methods of the file that nobody says either? Those that call each other in turn
+        are taken to be said.
+        """
         if method not in self._asked and len(self._asked) < _MOST_ASKED:
-            self._asked[method] = _says_nobody(self._view, method)
+            self._asked[method] = False
+            lines = _lines_saying(self._view, method)
+            self._asked[method] = lines is not None and all(map(self._is_in_unsaid, lines))
         return self._asked.get(method, False)
+
+    def _is_in_unsaid(self, line: int) -> bool:
+        around = _around(line, self._known.methods)
+        return any(not one.is_taken and not is_found_by_name(one.name) and self._says_nobody(one) for one in around)
 
 
 def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
@@ -146,24 +155,28 @@ def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
     return [part for part in parts[max(0, behind - 1) : behind] if line <= part.last]
 
 
-def _says_nobody(view: View, node: _Definition) -> bool:
-    """Does its name stand nowhere but where things are so called, in itself, in comments, and where the objects of
-    another file's classes call what is their own?
+def _lines_saying(view: View, node: _Definition) -> list[int] | None:
+    """The lines of its file that say its name, but for those where things are so called, those in itself, and comments;
+    None where others say it. What the objects of another file's classes call is their own.
     """
     name = node.name.encode()
     own = range(node.first, node.last + 1)
     of_itself = None if view.deriving(node.owner) else re.compile(rb"\bself\." + name + rb"$")
     pattern = re.compile(rb"\b" + name + rb"\b")
     defined = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")
+    found = []
     for path in view.naming(node.name):
         data = view.project.bytes(path) or b""
         if not path.endswith(".py"):
-            return False
+            return None
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
             is_of_another = path != view.path and of_itself is not None and of_itself.search(text)
             if not has_comment(text) and not defined.match(text) and not is_of_another:
-                if path != view.path or data.count(b"\n", 0, start) + 1 not in own:
-                    return False
-    return True
+                if path != view.path:
+                    return None
+                line = data.count(b"\n", 0, start) + 1
+                if line not in own:
+                    found.append(line)
+    return found
