@@ -24,6 +24,10 @@ from torchlint.project import NotText, Project, decode
         ("pkg/space/deep.py", "net", 2, "pkg/net.py"),
         ("pkg/net.py", "model", 0, "model.py"),
         ("pkg/net.py", "other", 0, "pkg/other.py"),  # beside it, as for a script
+        ("part/nets/net.py", "nets.heads.linear", 0, "part/nets/heads/linear.py"),  # as a script in `part` finds it
+        ("part/nets/heads/linear.py", "nets.net", 0, "part/nets/net.py"),
+        ("part/nets/heads/linear.py", "model", 0, "model.py"),  # the project's comes first
+        ("pkg/net.py", "nets.net", 0, None),  # which lies elsewhere
         ("main.py", "absent", 0, None),
         ("main.py", "types", 0, None),  # the standard library is never hidden
         ("main.py", "torch", 0, None),  # nor is torch
@@ -32,6 +36,7 @@ from torchlint.project import NotText, Project, decode
 )
 def test_an_import_names_a_file(tree, importer, module, level, found):
     names = "main.py model.py types.py torch.py pkg/__init__.py pkg/net.py pkg/other.py pkg/space/deep.py src/lib/tool.py".split()
+    names += "part/nets/net.py part/nets/heads/linear.py part/model.py".split()
     folder = tree(dict.fromkeys(names, "x = 1\n"))
     path = Project(folder).view(folder / importer).resolve(module, level)
     assert path == (str(folder / found) if found else None)

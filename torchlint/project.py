@@ -196,11 +196,18 @@ class Project:
             module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy")
         ):
             return
-        for base in (folder,) if is_relative else dict.fromkeys((folder, *self.folders)):
+        above = () if is_relative else (*self.folders, *self._between(folder))
+        for base in dict.fromkeys((folder, *above)):
             stem = os.path.join(base, *module.split(".")) if module else base
             if module:
                 yield f"{stem}.py"
             yield os.path.join(stem, "__init__.py")
+
+    def _between(self, folder: str) -> Iterator[str]:
+        """The folders above one within the project, the nearest first: a script in one of them finds what is there."""
+        root = str(self.root)
+        while (folder := os.path.dirname(folder)).startswith(root + os.sep):
+            yield folder
 
     def _is_reachable(self, path: str) -> bool:
         """Whether a path leads to Python in this project: links in it are anybody's, and what they lead to would be
