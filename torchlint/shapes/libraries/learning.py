@@ -33,13 +33,32 @@ def hook(machine, method, /, *args, **kwargs):
 def step(machine, method, closure=None, *args, **kwargs):
     machine.updates += 1
     if closure is None:
-        return machine.foreign(method, (), {})
+        return _plain_step(machine, method)
     made = machine.call(closure, [], {})
     if made is None and isinstance(method.__self__, torch.optim.LBFGS):
         error = TypeError("float() argument must be a string or a real number, not 'NoneType'")
         machine.protest(error, "the closure returns nothing, and LBFGS needs the loss: it ends with `return loss`")
     machine.progress.steps += machine.scripting
     return made
+
+
+def _plain_step(machine, method):
+    optimizer = method.__self__
+    if not isinstance(optimizer, torch.optim.SparseAdam):
+        return machine.foreign(method, (), {})
+    kept = [(parameter, parameter.grad) for group in optimizer.param_groups for parameter in group["params"]]
+    _give(kept, hidden=True)  # it refuses the dense gradients that stand for sparse ones here
+    try:
+        return machine.foreign(method, (), {})
+    finally:
+        _give(kept)
+
+
+def _give(gradients: list[tuple[torch.Tensor, torch.Tensor | None]], hidden: bool = False) -> None:
+    """Give parameters their gradients, or none. Nobody hears of it."""
+    with torch._C.DisableTorchFunction():
+        for parameter, gradient in gradients:
+            parameter.grad = None if hidden else gradient
 
 
 def clear(machine, method, /, *args, **kwargs):
