@@ -353,10 +353,10 @@ def _tolist(machine, method):
         return values
     if tensor.dim() != 1 or tensor.shape[0] > PIECES:
         return Unknown("the values of a tensor")
-    return [wild.unknown("a value of a tensor", _kind_of_values(tensor))] * tensor.shape[0]
+    return [wild.unknown("a value of a tensor", kind_of_values(tensor))] * tensor.shape[0]
 
 
-def _kind_of_values(tensor):
+def kind_of_values(tensor):
     if tensor.is_complex() or tensor.dtype is torch.bool:
         return None
     return wild.FLOAT if tensor.is_floating_point() else wild.WHOLE
@@ -366,7 +366,7 @@ def _array_values(machine, method, *args):
     """`tolist` and `item` of an array: which kind of numbers these are is known."""
     made = method(*args)
     if type(made) is list and made and type(made[0]) is Unknown or type(made) is Unknown:
-        number = wild.unknown("a value of an array", _kind_of_values(method.__self__.tensor))
+        number = wild.unknown("a value of an array", kind_of_values(method.__self__.tensor))
         return [number] * len(made) if type(made) is list else number
     return made
 
@@ -488,7 +488,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
-STRICT = frozenset({text_methods.grow, text_methods.replace, _integer, _float, _slice, iterators.reversed_of, _deque})
+STRICT = frozenset({text_methods.grow, text_methods.replace, _integer, _float, _slice, _deque})
 MAKING_NUMBERS = {_integer: wild.WHOLE, _float: wild.REAL}
 # Guards of functions that make a number or a text of what they are given, and change nothing.
 IN_PART = frozenset({_integer, _float, _tensor_of_sizes})

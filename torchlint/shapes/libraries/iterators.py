@@ -63,4 +63,5 @@ def filter_of(machine, kind, function, items):
 def reversed_of(machine, kind, items):
     if functions.closure_of(getattr(type(items), "__reversed__", None)) is not None:
         return type(items).__reversed__(items)
-    return reversed(list(machine.iterate(items)))
+    known = list(machine.iterate(_known(items)))
+    return reversed(known) if all(item is not REST for item in known) else Unknown(REST.reason)

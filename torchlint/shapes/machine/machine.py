@@ -307,8 +307,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             if made is not None:
                 return made
             number = getattr(function, "__name__", "") == "item"
-            real = isinstance(owner, torch.Tensor) and owner.is_floating_point()
-            kind = wild.DRAWN if number and ranges.is_drawn(owner) else wild.FLOAT if real else wild.NUMBER
+            whose = guards.kind_of_values(owner) if isinstance(owner, torch.Tensor) else None
+            kind = wild.DRAWN if number and ranges.is_drawn(owner) else whose or wild.NUMBER
             drawn = number and ranges.is_drawn_whole(owner)
             return wild.drawn() if drawn else wild.unknown(str(used), kind if number else None)
         except RecursionError:
