@@ -37,7 +37,8 @@ CTC = (
 )
 PACK = (
     "h = {}(x.transpose(1, 2)).transpose(1, 2)\n"
-    "    packed = pack_padded_sequence(h, {}, batch_first=True, enforce_sorted=False)"
+    "    packed = pack_padded_sequence(h, {}, batch_first=True, enforce_sorted=False)\n"
+    "    h, _ = rnn(packed)"
 )
 
 

@@ -317,6 +317,7 @@ check_numpy.__name__ = "numpy"  # what messages call it
 
 
 _UNSORTED = "`lengths` must be sorted in decreasing order when `enforce_sorted` is True, but they are {}"
+_EMPTY = "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
 
 
 def _pack(function, args, kwargs):
@@ -329,11 +330,17 @@ def _pack(function, args, kwargs):
     if known is not None and known.dim() == 1 == lengths.dim() and known.shape == lengths.shape and machines:
         if bool((known[1:] > known[:-1]).any()):
             machines[-1].refuse(RuntimeError(_UNSORTED.format(known.tolist())), function, args)
-    longest, steps = open_lengths.longest(lengths), args[0].shape[1 if len(args) > 2 and args[2] is True else 0]
-    if longest > steps and machines and machines[-1].is_sure():
-        text = f"start ({steps}) + length ({longest - steps}) exceeds dimension size ({steps})"
-        machines[-1].refuse(open_lengths.TooLong(text), function, args)
-    return recurrent.pack(function, args, kwargs)
+    made, steps = recurrent.pack(function, args, kwargs), args[0].shape[1 if len(args) > 2 and args[2] is True else 0]
+    if not machines or not machines[-1].is_sure():
+        return made
+    span = ranges.span_of(lengths)
+    low, high = (span.low, span.high) if span is not None and not span.drawn else (1, 0)
+    if low < 1:
+        machines[-1].refuse(RuntimeError(_EMPTY), function, args)
+    longest = open_lengths.longest(lengths) if machines[-1].example is not None else high
+    if longest > steps:
+        recurrent.overrun(made, f"`lengths` of what was packed go up to {longest}, but it has {steps} steps")
+    return made
 
 
 def _backward(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:

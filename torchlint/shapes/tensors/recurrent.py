@@ -8,6 +8,9 @@ from typing import Any
 
 import torch
 
+from torchlint.shapes.core.values import machines
+from torchlint.shapes.tensors import open_lengths
+
 STEPS = 2  # that are done of a long sequence
 _steps = STEPS
 
@@ -41,7 +44,8 @@ def _dense(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 def _packed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """`lstm(data, batch_sizes, hx, flat_weights, has_biases, layers, dropout, train, bidirectional)`"""
-    data, _, state, *rest = args
+    data, batch_sizes, state, *rest = args
+    _check(function, args, batch_sizes)
     first = state[0] if isinstance(state, (list, tuple)) else state
     if data.dim() != 2 or first.dim() != 3:
         return function(*args, **kwargs)  # which refuses it
@@ -65,9 +69,23 @@ def pack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     return data.flatten(0, 1), torch.full((steps,), batch)
 
 
+def overrun(packed: tuple[torch.Tensor, torch.Tensor], text: str) -> None:
+    """Sequences were packed that are shorter than what is said of them: torch refuses that where somebody goes through
+    them.
+    """
+    packed[1].untyped_storage().overrun = text
+
+
+def _check(function: Callable, args: tuple, batch_sizes: torch.Tensor) -> None:
+    text = batch_sizes.untyped_storage().__dict__.get("overrun")
+    if text and machines:
+        machines[-1].refuse(open_lengths.TooLong(text), function, args)
+
+
 def _unpack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """`_pad_packed_sequence`"""
     data, batch_sizes, batch_first, _, total_length = args
+    _check(function, args, batch_sizes)
     steps = max(batch_sizes.shape[0], 1)
     batch = data.shape[0] // steps
     data = data.unflatten(0, (batch, steps))
