@@ -66,7 +66,7 @@ import ast
 import re
 
 from torchlint import Call, on_call
-from torchlint.source.answers.worker_code import is_behind_a_bound, run_for_samples
+from torchlint.source.answers.worker_code import is_behind_a_bound, run_at_start, run_for_samples
 
 read_on = ("TL706", "TL308", "notes/randomness#dataloader", "data#data-loading-randomness")
 in_tests = False
@@ -103,33 +103,40 @@ def check(loader: Call):
         )
 
 
-SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}  # of which library's generator
+# Of which library's generator
+SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random.", "torch.manual_seed": "torch."}
 
 
-@on_call("torch.utils.data.DataLoader", needs=("num_workers|worker", "worker_init_fn|worker", "seed("))
+@on_call("torch.utils.data.DataLoader", needs=("num_workers|worker", "worker_init_fn|worker", "seed(|seed_all"))
 def seeded_alike(loader: Call):
     """`worker_init_fn` gives each worker the same seed, and what workers run draws from that generator."""
     if not loader.usual_number("num_workers", 5):
         return
-    drawn = {name for function in run_by_workers(loader) for name in names_called(function)}
-    for started in loader.keyword_origins("worker_init_fn") or ():
-        if not isinstance(started.node, (ast.FunctionDef, ast.Lambda)) or started.says("worker_info"):
+    drawn = {name for function in run_by_workers(loader) for name in names_drawn(function)}
+    seeds = {}
+    for seed in map(loader.at, run_at_start(loader.value)):
+        seeds |= {SEEDS[name]: seed for name in SEEDS if seed.is_call(name)}  # what is done last holds
+    for library, seed in seeds.items():
+        if seed.says("worker_info") or seed.number("seed", 0) is None:
             continue
-        for seed in (started.at(node) for node in started.inside(ast.Call)):
-            library = next((SEEDS[name] for name in SEEDS if seed.is_call(name)), None)
-            if library is None or seed.tests or seed.number("seed", 0) is None:
-                continue
-            if any(name.startswith(library) and name not in SEEDS for name in drawn):
-                yield loader.finding(
-                    f"`{seed.short}` starts each worker alike: all of them draw the same numbers",
-                    help="leave it out, or seed with `torch.initial_seed() % 2**32`, which differs",
-                    notes=[loader.note(loader.node, "a loader with workers")],
-                    at=seed,
-                )
+        if any(name.startswith(library) and name not in (*SEEDS, *GENERATORS) for name in drawn):
+            yield loader.finding(
+                f"`{seed.short}` starts each worker alike: all of them draw the same numbers",
+                help="leave it out, or seed with `torch.initial_seed() % 2**32`, which differs",
+                notes=[loader.note(loader.node, "a loader with workers")],
+                at=seed,
+            )
 
 
-def names_called(function) -> list[str]:
-    return [name for node in function.inside(ast.Call) if (name := function.name(node.func))]
+def names_drawn(function) -> list[str]:
+    """What it calls of NumPy and Python, and of torch what draws numbers."""
+    calls = [function.at(node) for node in function.inside(ast.Call)]
+    named = [(call, function.name(call.node.func)) for call in calls]
+    return [name for call, name in named if name and (not name.startswith("torch.") or draws(call))]
+
+
+def draws(call: Call) -> bool:
+    return call.fact is not None and call.fact.random and call.argument("generator") is None
 
 
 def run_by_workers(loader: Call) -> list:

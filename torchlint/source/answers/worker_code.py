@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
@@ -27,8 +27,17 @@ def run_by_workers(loader: Value) -> list[Value]:
     """The calls that certainly run there, each in the frames through which it is reached; one that is reached in
     several ways is one.
     """
+    return _certain_calls(_given_code(loader, ("dataset", "collate_fn", "worker_init_fn")))
+
+
+def run_at_start(loader: Value) -> list[Value]:
+    """Those of them that run once, when a worker starts."""
+    return _certain_calls(_given_code(loader, ("worker_init_fn",)))
+
+
+def _certain_calls(run: Iterable[Code]) -> list[Value]:
     found: dict[int, Value] = {}
-    for code in _given_code(loader):
+    for code in run:
         for way in _calls(*code, MAX_PARTS):
             if all(map(_is_certain, way)):
                 found.setdefault(id(way[-1].node), way[-1])
@@ -59,10 +68,13 @@ def run_for_samples(loader: Value) -> list[Value]:
 Code = tuple[Module, ast.AST, LookedThrough | None]  # a function, in the frame of who calls it
 
 
-def _given_code(loader: Value) -> Iterator[Code]:
+_PLACES = {"dataset": 0, "collate_fn": 6, "worker_init_fn": 9}
+
+
+def _given_code(loader: Value, names: tuple[str, ...]) -> Iterator[Code]:
     """The functions that are called themselves: methods of the dataset, `collate_fn`, `worker_init_fn`."""
-    for name, position in (("dataset", 0), ("collate_fn", 6), ("worker_init_fn", 9)):
-        given = argument(loader.node, name, position)
+    for name in names:
+        given = argument(loader.node, name, _PLACES[name])
         found = keyword_values(loader, name) if given is None else objects(loader.at(given, ()))
         for origin in found:
             yield from _fetching(origin, MAX_PARTS) if name == "dataset" else _called(origin, given)
