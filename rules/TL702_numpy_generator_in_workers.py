@@ -113,10 +113,8 @@ def seeded_alike(loader: Call):
     if not loader.usual_number("num_workers", 5):
         return
     drawn = {name for function in run_by_workers(loader) for name in names_drawn(function)}
-    seeds = {}
-    for seed in map(loader.at, run_at_start(loader.value)):
-        seeds |= {SEEDS[name]: seed for name in SEEDS if seed.is_call(name)}  # what is done last holds
-    for library, seed in seeds.items():
+    seeds = [(name, seed) for seed in map(loader.at, run_at_start(loader.value)) for name in SEEDS if seed.is_call(name)]
+    for library, seed in {SEEDS[name]: seed for name, seed in seeds}.items():  # of two the last holds
         if seed.says("worker_info") or seed.number("seed", 0) is None:
             continue
         if any(name.startswith(library) and name not in (*SEEDS, *GENERATORS) for name in drawn):
@@ -130,8 +128,7 @@ def seeded_alike(loader: Call):
 
 def names_drawn(function) -> list[str]:
     """What it calls of NumPy and Python, and of torch what draws numbers."""
-    calls = [function.at(node) for node in function.inside(ast.Call)]
-    named = [(call, function.name(call.node.func)) for call in calls]
+    named = [(function.at(node), function.name(node.func)) for node in function.inside(ast.Call)]
     return [name for call, name in named if name and (not name.startswith("torch.") or draws(call))]
 
 

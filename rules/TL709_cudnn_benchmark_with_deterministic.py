@@ -62,11 +62,14 @@ def last():
     torch.backends.cudnn.deterministic = True
     torch.backends.cudnn.benchmark = False
 ```
+
+Which tests are decided: `torchlint/source/answers/tests_with_a_gpu.py`.
 """
 
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.tests_with_a_gpu import holds_with_a_gpu
 
 read_on = ("TL706", "notes/randomness#cuda-convolution-benchmarking", "backends#torch.backends.cudnn.benchmark")
 in_tests = False
@@ -92,7 +95,10 @@ def check(place: Node):
 
 def deterministic_beside(run, place):
     """What else the block sets in which the setting runs, or the call of its function; what is set last holds."""
-    block = next(b for b in blocks(run.statement.up) if run.statement in b)
+    statement = run.statement
+    while isinstance(statement.up, ast.If) and statement in branch_taken(run, statement.up):
+        statement = statement.up
+    block = next(b for b in blocks(statement.up) if statement in b)
     last = {}
     for setting in (one for statement in reversed(block) for one in reversed(settings(run, statement))):
         last.setdefault(set_flag(setting, setting.node), setting)
@@ -119,7 +125,11 @@ def has_a_choice(place) -> bool:
 
 
 def settings(place, statement) -> list:
-    """The assignments of a flag of cuDNN that a statement is, or that the function has which it calls."""
+    """The assignments of a flag of cuDNN that a statement is or certainly leads to, or that the function has which it
+    calls.
+    """
+    if isinstance(statement, ast.If):
+        return [setting for inner in branch_taken(place, statement) for setting in settings(place, inner)]
     if isinstance(statement, ast.Assign) and set_flag(place, statement):
         return [place.at(statement)]
     called = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
@@ -133,7 +143,15 @@ def always_runs(place, setting) -> bool:
     if setting.function is place.function:
         return True
     left = setting.inside(ast.Return, of=setting.function)
-    return not setting.tests and not setting.loops and all(end.lineno > setting.node.lineno for end in left)
+    if setting.loops or any(end.lineno <= setting.node.lineno for end in left):
+        return False
+    return all(holds_with_a_gpu(setting.at(test).value) is truth for test, truth in setting.tests)
+
+
+def branch_taken(place, statement: ast.If) -> list[ast.stmt]:
+    """As cuDNN computes on a GPU alone, there is one where it matters."""
+    truth = holds_with_a_gpu(place.at(statement.test).value)
+    return [] if truth is None else statement.body if truth else statement.orelse
 
 
 def blocks(parent) -> list:

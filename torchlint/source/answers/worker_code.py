@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from torchlint.source.answers.tests_with_a_gpu import holds_with_a_gpu
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, objects, origins
-from torchlint.source.flow.identity import external_name, instance_class
+from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
@@ -97,6 +100,8 @@ def _called(origin: Value, written: ast.expr | None = None, depth: int = MAX_PAR
     """The function that runs when what comes from there is called; all of them of `Compose([…])`."""
     node = origin.node
     if isinstance(node, FUNCTIONS) and not origin.path:
+        if _is_given_more_elsewhere(origin):
+            return
         made = objects(origin.at(written.value, ())) if isinstance(written, ast.Attribute) else []
         instance = made[0] if len(made) == 1 and isinstance(made[0].node, ast.Call) else None
         yield origin.module, node, frame_of(origin.module, node, None, instance, origin.frame)
@@ -115,6 +120,13 @@ def _called(origin: Value, written: ast.expr | None = None, depth: int = MAX_PAR
                         yield partial.module, partial.node, frame
 
 
+def _is_given_more_elsewhere(function: Value) -> bool:
+    """May other calls give what a loader leaves as it is by default? Then nothing tells the two apart."""
+    given = function.node.args
+    others = callers_of(function.module, function.node, method_class(function.module, function.node))
+    return bool(given.defaults or any(given.kw_defaults)) and any(True for _ in others)
+
+
 def _calls(module: Module, function: ast.AST, frame: LookedThrough | None, depth: int) -> Iterator[tuple[Value, ...]]:
     """The calls that a function makes, each behind those that lead to it, also through transforms of torchvision."""
     body = function.body if isinstance(function.body, list) else [function.body]
@@ -131,23 +143,15 @@ def _calls(module: Module, function: ast.AST, frame: LookedThrough | None, depth
 def _is_certain(place: Value) -> bool:
     """Does a call run whenever its function does, or whenever there is a GPU?"""
     function = enclosing_function(place.node)
-    if any(not _asks_for_a_gpu(place, *test) for test in tests_around(place.node)):
+    if any(holds_with_a_gpu(place.at(test, ())) is not truth for test, truth in tests_around(place.node)):
         return False
     left = place.module.index.inside(function, ast.Return, ast.Raise, ast.Continue) if function is not None else ()
     return all(
         enclosing_function(statement) is not function
         or statement.lineno >= place.node.lineno
-        or any(_asks_for_a_gpu(place, *test) is False for test in tests_around(statement))
+        or any(holds_with_a_gpu(place.at(test, ())) is (not truth) for test, truth in tests_around(statement))
         for statement in left
     )
-
-
-def _asks_for_a_gpu(place: Value, test: ast.expr, truth: bool) -> bool | None:
-    """Does a test hold where there is a GPU? None of a test for something else."""
-    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test, truth = test.operand, not truth
-    is_asked = isinstance(test, ast.Call) and external_name(place.at(test.func, ())) == "torch.cuda.is_available"
-    return truth if is_asked else None
 
 
 def is_behind_a_bound(call: ast.Call) -> bool:

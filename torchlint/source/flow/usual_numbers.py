@@ -1,19 +1,23 @@
-"""What a number is if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`, `workers=2`
-of a function that nobody is seen to give another one.
+"""What a number or a flag is if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`,
+`workers=2` of a function that nobody is seen to give another one.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import TypeVar
 
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.signatures import bound_argument, default_of, is_static
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import unparsed
+
+_Plain = TypeVar("_Plain", bool, int | float)
 
 _PARSERS = frozenset(("argparse.ArgumentParser",))
 _PARSING = {"parse_args": (), "parse_known_args": (0,)}
@@ -21,21 +25,35 @@ _PARSING = {"parse_args": (), "parse_known_args": (0,)}
 
 def usual_number(value: Value) -> int | float | None:
     """The number that an expression is, or that an option of the command line or a parameter has by default."""
-    plain = number(value)
-    if plain is not None:
-        return plain
-    found = {_usual(origin) for origin in origins(value)}
+    return _usually(value, number)
+
+
+def usual_truth(value: Value) -> Answer:
+    """The same of a flag, or of whether what it is counts as true."""
+    return _usually(value, _truth)
+
+
+def _truth(value: Value) -> Answer:
+    found = {bool(o.node.value) if isinstance(o.node, ast.Constant) and not o.path else None for o in origins(value)}
     return found.pop() if len(found) == 1 else None
 
 
-def _usual(origin: Value) -> int | float | None:
+def _usually(value: Value, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
+    known = plain(value)
+    if known is not None:
+        return known
+    found = {_usual(origin, plain) for origin in origins(value)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _usual(origin: Value, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
     if isinstance(origin.node, ast.arg):
-        return _given_by_nobody(origin)
-    return _reached(origin) if isinstance(origin.node, ast.Call) else _default(origin)
+        return _given_by_nobody(origin, plain)
+    return _reached(origin, plain) if isinstance(origin.node, ast.Call) else _default(origin, plain)
 
 
-def _given_by_nobody(parameter: Value) -> int | float | None:
-    """The default of a parameter, where each call of other files is seen, and none gives another number."""
+def _given_by_nobody(parameter: Value, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
+    """The default of a parameter, where each call of other files is seen, and none gives another one."""
     module, function = parameter.module, parameter.node.up.up
     default = None if parameter.path else default_of(function, parameter.node)
     if default is None or isinstance(function, ast.Lambda):
@@ -47,38 +65,38 @@ def _given_by_nobody(parameter: Value) -> int | float | None:
     users = module.users(top := owner.node.name if owner is not None else name)
     if len(users) < len(view.users(module.path, top)):
         return None
-    known = {number(Value(module, default))}
+    known = {plain(Value(module, default))}
     for user in users:
         for use in (*user.index.names(name), *user.index.attributes(name)):
             if not isinstance(use.up, ast.Call) or use.up.func is not use:
                 return None  # handed on, to who knows which calls
             is_bound = owner is not None and not is_static(function)
             given = bound_argument(function, parameter.node, Value(user, use.up), is_bound)
-            known |= {usual_number(given)} if given is not None else set()
+            known |= {_usually(given, plain)} if given is not None else set()
     return known.pop() if len(known) == 1 else None
 
 
-def _reached(origin: Value) -> int | float | None:
+def _reached(origin: Value, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
     """Of `max(args.workers, 1)`"""
     call: ast.Call = origin.node
     names = {callee.name for callee in callees(origin)}
-    if len(names) != 1 or origin.path or has_stars(call) or call.keywords or len(call.args) < 2:
+    if plain is not number or len(names) != 1 or origin.path or has_stars(call) or call.keywords or len(call.args) < 2:
         return None
     reach = max if names == {"builtins.max"} else min if names == {"builtins.min"} else None
-    numbers = [usual_number(origin.at(given, ())) for given in call.args] if reach is not None else [None]
+    numbers = [_usually(origin.at(given, ()), plain) for given in call.args] if reach is not None else [None]
     return reach(numbers) if reach is not None and None not in numbers else None
 
 
-def _default(origin: Value) -> int | float | None:
+def _default(origin: Value, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
     """Of `args.workers`"""
     node = origin.node
     if not isinstance(node, ast.Attribute) or origin.path or _is_set(origin.module, node.attr):
         return None
-    found = {_given_by_default(made, node.attr) for made in origins(origin.at(node.value, ()))}
+    found = {_given_by_default(made, node.attr, plain) for made in origins(origin.at(node.value, ()))}
     return found.pop() if len(found) == 1 else None
 
 
-def _given_by_default(made: Value, name: str) -> int | float | None:
+def _given_by_default(made: Value, name: str, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
     """What an option has that nobody gives, of what `parser.parse_args()` makes."""
     call = made.node
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -90,7 +108,7 @@ def _given_by_default(made: Value, name: str) -> int | float | None:
     if len(options) != 1 or _is_set(module, name) or module.index.callers("set_defaults"):
         return None
     defaults = [keyword.value for keyword in options[0].keywords if keyword.arg == "default"]
-    return number(Value(module, defaults[0])) if len(defaults) == 1 else None
+    return plain(Value(module, defaults[0])) if len(defaults) == 1 else None
 
 
 def _is_set(module: Module, name: str) -> bool:
