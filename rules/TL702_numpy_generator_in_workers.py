@@ -113,7 +113,9 @@ def seeded_alike(loader: Call):
     if not loader.usual_number("num_workers", 5):
         return
     drawn = {name for function in run_by_workers(loader) for name in names_drawn(function)}
-    seeds = [(name, seed) for seed in map(loader.at, run_at_start(loader.value)) for name in SEEDS if seed.is_call(name)]
+    seeds = [
+        (name, seed) for seed in map(loader.at, run_at_start(loader.value)) for name in SEEDS if seed.is_call(name)
+    ]
     for library, seed in {SEEDS[name]: seed for name, seed in seeds}.items():  # of two the last holds
         if seed.says("worker_info") or seed.number("seed", 0) is None:
             continue
