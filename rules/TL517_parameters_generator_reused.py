@@ -75,13 +75,15 @@ else:
     optimizer = torch.optim.SGD(params, lr=0.1)
 ```
 
-How what functions give is found: `torchlint/source/answers/generators_made.py`.
+How what functions give is found: `torchlint/source/answers/generators_made.py`; which functions run again and
+again: `torchlint/source/answers/run_again.py`.
 """
 
 import ast
 
 from torchlint import Node, on_node
-from torchlint.source.answers.generators_made import GENERATORS, names_of_makers
+from torchlint.source.answers.generators_made import GENERATORS, names_of_makers, seems_a_model
+from torchlint.source.answers.run_again import runs_again
 
 read_on = ("TL510", "TL602", "torch.nn.Module")
 in_tests = False
@@ -132,13 +134,11 @@ def _goes_through(function, source) -> bool:
 def _used_up(place, value, target):
     first, later = next(_second_uses(place, target), (None, None))
     if later is not None:
-        text = place.source(target)
+        text, edit = place.source(target), place.replace(value, f"list({place.source(value)})")
         yield place.finding(
             f"`{text}` is a generator and empty here: it has been used up",
             help=f"make it a list: `{text} = list(…)`",
-            fix=place.fix(
-                "make it a list", place.replace(value, f"list({place.source(value)})"), applicability="unsafe"
-            ),
+            fix=place.fix("make it a list", edit, applicability="unsafe"),
             notes=[place.note(value, "the generator is made here"), place.note(first, "used up here")],
             at=later,
         )
@@ -153,7 +153,8 @@ def _second_uses(place, target):
                 place.may_follow(first, later) or place.starts_object(first) and not place.starts_object(later)
             ):
                 yield first, later
-        if not _is_rebound(place, later) and place.is_used_again_by(later):
+        is_again = place.is_used_again_by(later) or runs_again(place.value.at(target, ()), later)
+        if is_again and not _is_rebound(place, later):
             yield later, later
 
 
@@ -173,7 +174,7 @@ def _is_generator(place, value, depth) -> bool:
         return bool(made) and all(not origin.path and _is_generator(origin, origin.node, depth - 1) for origin in made)
     word = place.word(value)
     if word in GENERATORS and isinstance(value.func, ast.Attribute):
-        return place.role(value.func.value).seems_a("model") and not place.is_ours(value)
+        return seems_a_model(place.value.at(value.func.value, ())) and not place.is_ours(value)
     if word in ("filter", "map"):
         return len(value.args) == 2 and _is_generator(place, value.args[1], depth - 1)
     return word == "chain" and any(_is_generator(place, a, depth - 1) for a in value.args)

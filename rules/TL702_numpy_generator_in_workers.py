@@ -103,7 +103,6 @@ def check(loader: Call):
         )
 
 
-# Of which library's generator
 SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random.", "torch.manual_seed": "torch."}
 
 

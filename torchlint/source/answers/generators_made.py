@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 
 from torchlint.project import Project
+from torchlint.source.flow.flow import objects
+from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.surface import surface
+from torchlint.source.training.roles import seems
 
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
 _DEFINED = re.compile(rb"\bdef[ \t]+(\w+)")
@@ -25,6 +29,11 @@ def names_of_makers(module: Module) -> frozenset[str]:
     )
     imports = surface(project, module.path).imports
     return frozenset(found.union(here for one in imports for there, here in one.names if there in found))
+
+
+def seems_a_model(value: Value) -> bool:
+    """Known to be one or called like one, as is what it is a copy of or another name for."""
+    return any(seems(one, MODULE) for one in (value, *objects(value)))
 
 
 def _makers_in(project: Project, path: str) -> frozenset[str]:

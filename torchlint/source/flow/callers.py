@@ -17,19 +17,20 @@ from torchlint.source.text.spelling import is_super, root_of
 from torchlint.source.text.surface import Surface, surface
 
 
-def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
+def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None, everywhere: bool = False) -> Iterator[Value]:
     """Those of its file, of training code those of other files, and of a method those in files that derive from its
-    class.
+    class; of all code those of all files, if that is rarely asked.
     """
     if isinstance(function, ast.Lambda):
         return
     named = owner.node.name if owner else function.name
     if owner and function.name in ("forward", "__call__"):
-        for user in (module, *(module.users(named) if module.trains(named) else ())):
+        for user in (module, *(module.users(named) if everywhere or module.trains(named) else ())):
             yield from calls_of_objects(user).get(id(function), ())
         return
     name = owner.node.name if owner and function.name == "__init__" else function.name
-    others = module.users(named, name) if module.trains(named) else _deriving(module, owner, name) if owner else ()
+    is_told = everywhere or module.trains(named)
+    others = module.users(named, name) if is_told else _deriving(module, owner, name) if owner else ()
     for user in (module, *others):
         known = _calls_of(user, name)
         found = {
