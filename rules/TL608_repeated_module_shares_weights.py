@@ -120,7 +120,8 @@ def listed(place: Node):
     yield from kept(place, listed_layer(place.value))
 
 
-@on_node("Call", called=("append", "insert", "add_module", "register_module"), needs="Module|Sequential")
+@on_node("Call", called=("append", "extend", "insert", "add_module", "register_module"), needs="Module|Sequential")
+@on_node("AugAssign", needs="Module|Sequential")
 def appended(place: Node):
     yield from kept(place, appended_layer(place.value))
 

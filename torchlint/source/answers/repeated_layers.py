@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.classes import method_class
@@ -21,7 +22,13 @@ from torchlint.source.training.regions import loops_around, tests_around
 
 _MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|once|siamese|albert", re.IGNORECASE)
 _CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict")
-_PUTS = {"append": 1, "insert": 2, "add_module": 2, "register_module": 2}  # and how many arguments they take
+_PUTS = {
+    "append": 1,
+    "extend": 1,
+    "insert": 2,
+    "add_module": 2,
+    "register_module": 2,
+}  # and how many arguments they take
 _DEPTH = 3
 
 
@@ -57,34 +64,57 @@ def repeated_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
 
 
 def listed_layer(place: Value) -> ast.Name | None:
-    """The layer of `[layer for _ in range(n)]`, of `nn.ModuleList(layer for _ in range(n))` or of
-    `nn.ModuleDict({name: layer for name in names})`.
+    """The layer of `[layer for _ in range(n)]`, of `nn.ModuleList(nn.Sequential(layer, nn.ReLU()) for _ in range(n))`
+    or of `nn.ModuleDict({name: layer for name in names})`.
     """
-    layer = place.node.value if isinstance(place.node, ast.DictComp) else place.node.elt
-    if not isinstance(layer, ast.Name) or layer.at.lookup(layer.id) is place.node.scope:
-        return None
+    entry = place.node.value if isinstance(place.node, ast.DictComp) else place.node.elt
     becomes = _becomes_layers if isinstance(place.node, ast.ListComp) else _goes_in
-    plain = _has_weights(place, layer) and becomes(place) and not _is_meant(place)
-    return layer if plain else None
+    for layer in _named_in(place, entry):
+        is_older = layer.at.lookup(layer.id) is not place.node.scope
+        if is_older and _has_weights(place, layer) and becomes(place) and not _is_meant(place):
+            return layer
+    return None
 
 
 def appended_layer(place: Value) -> ast.Name | None:
-    """The layer that an `append` or `add_module` in a loop is given, and that is older than the loop."""
-    module, call = place.module, place.node
-    if not isinstance(call.func, ast.Attribute) or len(call.args) != _PUTS.get(call.func.attr):
-        return None
-    layer = call.args[-1]
-    if not isinstance(layer, ast.Name) or call.func.attr != "append" and any(tests_around(call)):
-        return None  # `if isinstance(child, nn.Linear): self.add_module(name, head)` may be of one of them
-    made, loops = origins(place.at(layer, ())), loops_around(call)
+    """The layer that an `append` or `add_module` in a loop is given, by itself or in a `Sequential`, or that `layers +=
+    [layer]` adds, and that is older than the loop.
+    """
+    node = place.node
+    if isinstance(node, ast.AugAssign):
+        given = node.value if isinstance(node.op, ast.Add) and isinstance(node.value, ast.List) else None
+    elif isinstance(node.func, ast.Attribute) and len(node.args) == _PUTS.get(node.func.attr):
+        is_for_one = node.func.attr not in ("append", "extend") and any(tests_around(node))
+        given = None if is_for_one else node.args[-1]  # `if isinstance(child, nn.Linear): self.add_module(name, head)`
+    else:
+        given = None
+    loops = loops_around(node) if given is not None else []
     if not loops or not _is_in_a_module(place):
         return None
-    if len(made) != 1 or made[0].node is None or _is_inside(made[0].node, loops[0]):
-        return None
-    if _is_of_one_round(place, loops[0]) or not _has_weights(place, layer) or _is_meant(place):
-        return None
-    is_of_this_function = enclosing_function(made[0].node) is enclosing_function(call)
-    return layer if is_of_this_function and not _is_rebound(module, layer, loops[0]) else None
+    return next((layer for layer in _named_in(place, given) if _is_older(place, layer, loops[0])), None)
+
+
+def _is_older(place: Value, layer: ast.Name, loop: ast.AST) -> bool:
+    """Is it a layer with weights, made in the same function before a loop that adds it?"""
+    made = origins(place.at(layer, ()))
+    if len(made) != 1 or made[0].node is None or _is_inside(made[0].node, loop):
+        return False
+    if _is_of_one_round(place, loop) or not _has_weights(place, layer) or _is_meant(place):
+        return False
+    is_of_this_function = enclosing_function(made[0].node) is enclosing_function(place.node)
+    return is_of_this_function and not _is_rebound(place.module, layer, loop)
+
+
+def _named_in(place: Value, entry: ast.expr) -> Iterator[ast.Name]:
+    """The names that stand in an entry as a layer: alone, in a list, or in a `Sequential` that is made there."""
+    if isinstance(entry, ast.Name):
+        yield entry
+    elif isinstance(entry, ast.List):
+        for one in entry.elts:
+            yield from _named_in(place, one)
+    elif isinstance(entry, ast.Call) and external_name(place.at(entry.func, ())) in _CONTAINERS:
+        for one in entry.args:
+            yield from _named_in(place, one)
 
 
 def _is_replaced(place: Value) -> bool:
