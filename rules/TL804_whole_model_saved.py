@@ -51,7 +51,7 @@ How they are found: `torchlint/source/answers/saved_parts.py`.
 """
 
 from torchlint import Call, on_call
-from torchlint.source.answers.saved_parts import saved_parts
+from torchlint.source.answers.saved_parts import is_a_whole_module, saved_parts
 
 read_on = ("TL801", "TL516", "torch.save", "notes/serialization")
 default = False
@@ -63,7 +63,7 @@ def check(call: Call):
     if saved is None:
         return
     for part in map(call.at, saved_parts(call.at(saved).value)):
-        if part.is_module():
+        if is_a_whole_module(part.value):
             written = part.module is call.module and part.node in call.inside(type(part.node))
             suffixed = call.with_suffix(part.node, ".state_dict()") if written else None
             yield call.finding(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.kinds import is_module
 from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
@@ -18,6 +21,8 @@ from torchlint.source.text.spelling import constant_key
 from torchlint.source.training.dict_changes import changes_in
 
 MAX_DEPTH = 3  # of a dict put into a dict
+MAX_CALLS = 3  # of a helper by a helper
+MAX_CALLERS = 20
 MAX_CHANGES = 50  # of one dict, each of which is looked at for each time that it is saved
 
 _Entry = tuple[int | str | None, Value]
@@ -28,6 +33,30 @@ def saved_parts(saved: Value) -> list[Value]:
     entries = list(_entries(saved, saved.node, MAX_DEPTH))
     several = Counter(key for key, _ in entries)
     return [saved, *(part for key, part in entries if several[key] == 1)]
+
+
+def is_a_whole_module(part: Value, depth: int = MAX_CALLS) -> bool:
+    """Is it a module, or a parameter that each call, in whichever file, gives one?"""
+    return (
+        is_module(part)
+        or depth > 0
+        and all(given is not None and is_a_whole_module(given, depth - 1) for given in (_given_for(part) or [None]))
+    )
+
+
+def _given_for(part: Value) -> list[Value | None]:
+    """What the calls give the parameter that it comes from; None where one of them keeps its default."""
+    found: list[Value | None] = []
+    for origin in origins(part):
+        if not isinstance(origin.node, ast.arg) or origin.path or isinstance(origin.node.up.up, ast.Lambda):
+            return []
+        function, owner = origin.node.up.up, method_class(origin.module, origin.node.up.up)
+        is_bound = owner is not None and not is_static(function)
+        calls = list(islice(callers_of(origin.module, function, owner, everywhere=True), MAX_CALLERS + 1))
+        if not calls or len(calls) > MAX_CALLERS:
+            return []
+        found += [bound_argument(function, origin.node, call, is_bound) for call in calls]
+    return found
 
 
 def _entries(table: Value, before: ast.AST, depth: int) -> Iterator[_Entry]:
