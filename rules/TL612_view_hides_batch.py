@@ -2,68 +2,90 @@
 
 `x.view(-1, 64 * 7 * 7)` keeps the batch apart only as long as each sample has just so many numbers. With pictures of another
 size the result has more or fewer rows than the batch, and samples are mixed. `torch.flatten(x, 1)` never touches the batch:
-the next layer then says which size it does not fit.
+the next layer then says which size it does not fit. The dry run counts: where each sample is a row, or each frame of it, or
+several whole samples are, nothing is said.
 
 ```python bad
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv = nn.Conv2d(1, 64, 3)
+        self.conv = nn.Conv2d(1, 64, 3, padding=1)
         self.fc = nn.Linear(64 * 7 * 7, 10)
 
     def forward(self, x):
         x = torch.relu(self.conv(x))
         x = x.view(-1, 64 * 7 * 7)  # TL612
         return self.fc(x)
+
+scores = Net()(torch.rand(4, 1, 14, 14))
 ```
-```python fixed
-class Net(nn.Module):
-    def __init__(self):
+```python bad
+class Counter(nn.Module):
+    def __init__(self, flat=600):
         super().__init__()
-        self.conv = nn.Conv2d(1, 64, 3)
-        self.fc = nn.Linear(64 * 7 * 7, 10)
+        self.flat = flat
+        self.fc = nn.Linear(flat, 2)
 
     def forward(self, x):
-        x = torch.relu(self.conv(x))
-        x = torch.flatten(x, 1)
-        return self.fc(x)
+        return self.fc(x.reshape((-1, self.flat)))  # TL612
+
+totals = Counter()(torch.rand(30, 5, 10, 10))
 ```
 ```python good
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.fc = nn.Linear(8, 10)
+        self.conv = nn.Conv2d(1, 64, 3, padding=1)
+        self.fc = nn.Linear(64 * 14 * 14, 10)
 
     def forward(self, x):
-        rows = x.view(-1, 8)
-        return self.fc(x.view(x.size(0), -1)), self.fc(rows)
+        return self.fc(torch.relu(self.conv(x)).view(-1, 64 * 14 * 14))
+
+scores = Net()(torch.rand(4, 1, 14, 14))
+```
+```python good
+class Clips(nn.Module):
+    def __init__(self, frames=5):
+        super().__init__()
+        self.frames = frames
+        self.fc = nn.Linear(3 * 8 * 8, 16)
+        self.head = nn.Linear(frames * 3 * 8 * 8, 2)
+
+    def forward(self, clips):
+        each = self.fc(clips.view(-1, 3 * 8 * 8))
+        pictures = clips.flatten(0, 1)
+        return each, self.head(pictures.view(-1, self.frames * 3 * 8 * 8))
+
+each, whole = Clips()(torch.rand(6, 5, 3, 8, 8))
+boxes = torch.rand(2, 7, 7, 36).view(-1, 2 * 2)
 ```
 """
 
-import ast
+import math
 
-from torchlint import Node, on_node
+from torchlint import on_op
 
 read_on = ("TL611", "TL901", "torch.flatten")
 default = False
 
 
-@on_node("Call", called=("view", "reshape"), needs=".view(-1|.reshape(-1")
-def check(place: Node):
-    node = place.node
-    if not isinstance(node.func, ast.Attribute) or len(node.args) != 2:
+@on_op(".view", ".reshape", "torch.reshape", needs="view(|reshape(")
+def check(op):
+    taken, made = op.argument("input", 0), op.result
+    size = op.args[1] if len(op.args) == 2 and isinstance(op.args[1], (tuple, list)) else op.args[1:]
+    if op.guessed or taken.is_open or len(size) != 2 or size[0] != -1 or len(taken.shape) < 3 or 0 in made.shape:
         return
-    first, size = node.args
-    if not place.in_forward or ast.unparse(first) != "-1" or not is_product(size):
+    rows, numbers = made.shape
+    batch, sample = taken.shape[0], math.prod(taken.shape[1:])
+    if numbers % sample == 0 or sample % numbers == 0 and not _has_all_channels(op, taken.shape, numbers):
         return
-    text = f"torch.flatten({place.source(node.func.value)}, 1)"
-    yield place.finding(
-        f"`{place.quoted(node.func)}(-1, …)` mixes samples when `{place.quoted(size)}` is not the size of one",
-        help=f"write `{text}`",
-        fix=place.fix("flatten", place.replace(node, text), applicability="unsafe", imports=("import torch",)),
+    yield op.finding(
+        f"{rows} rows of {numbers} are made of a batch of {batch}, each sample of which has {sample} numbers",
+        help="write `torch.flatten(x, 1)`, which keeps the samples apart, and fit the next layer to its size",
     )
 
 
-def is_product(size: ast.expr) -> bool:
-    """`64 * 7 * 7`: channels, height and width."""
-    return isinstance(size, ast.BinOp) and isinstance(size.op, ast.Mult)
+def _has_all_channels(op, shape: tuple[int, ...], numbers: int) -> bool:
+    """Does a row of `64 * 7 * 7` speak of all 64 channels, which have more than 7 * 7 places?"""
+    factors = {factor.strip() for factor in op.text(2).split("*")}
+    return len(factors) > 1 and len(shape) > 3 and str(shape[1]) in factors and numbers < math.prod(shape[1:])
