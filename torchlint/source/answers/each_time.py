@@ -23,7 +23,7 @@ def runs_each_time(place: Value, hops: int = _HOPS) -> bool:
     function = enclosing_function(place.node)
     if not isinstance(function, ast.FunctionDef) or not hops or not _runs_whenever_called(place, function):
         return False
-    calls = callers_of(place.module, function, method_class(place.module, function))
+    calls = callers_of(place.module, function, method_class(place.module, function), everywhere=True)
     return any(_is_each_time(call) or runs_each_time(call, hops - 1) for call in islice(calls, _CALLERS))
 
 
