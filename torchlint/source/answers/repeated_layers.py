@@ -20,7 +20,14 @@ from torchlint.source.training.asked_for import defaults_of
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import loops_around, tests_around
 
-_MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|once|siamese|albert", re.IGNORECASE)
+_OF_A_KIND = (  # `n layers of the same kind`, `padding="same"`
+    r"(?:[\"']|[ _-]?(?:pad|kind|type|sort|class\b|form\b|shape|size|width|depth|length|dim|number|structure"
+    r"|architecture|design|config|channel|resolution|dtype|device|activation))"
+)
+_MEANT = re.compile(
+    rf"shar(?!p|d)|\btie|tied|tying|same(?!{_OF_A_KIND})|univers|recurr|recurs|iterat|once|siamese|albert",
+    re.IGNORECASE,
+)
 _CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict")
 _PUTS = {
     "append": 1,
