@@ -87,9 +87,7 @@ def is_plain(place: Node, call: Call) -> bool:
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
-    if isinstance(node, ast.Subscript) and any(getattr(part, "value", 0) is None for part in ast.walk(node.slice)):
-        node = node.value  # `labels[:, None]`
-    origins = place.origins(node, SAME_NUMBERS)
+    origins = [one for origin in place.origins(node, SAME_NUMBERS) for one in behind_new_axis(origin)]
     compared = None
     for origin in origins:
         made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]
@@ -98,6 +96,14 @@ def is_index(place: Node, node: ast.expr) -> bool:
             if (origin.node, origin.path) not in compared:
                 return False
     return bool(origins)
+
+
+def behind_new_axis(origin) -> list:
+    """`labels` of `labels[:, None]`"""
+    node = origin.node
+    if isinstance(node, ast.Subscript) and any(getattr(part, "value", 0) is None for part in ast.walk(node.slice)):
+        return origin.origins(node.value, SAME_NUMBERS)
+    return [origin]
 
 
 def is_drawn_mask(origin) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -294,14 +294,24 @@ class Module:
         """What stands at the top of the file and computes a loss of what it is given, without layers of its own."""
         if not self.index.says("torch"):
             return {}
-        found = [call for word in _LOSSES for call in self.index.callers(word)]
+        by_hand = self._tops_calling(("log_softmax", "logsumexp"))
+        losses = self._tops_calling(_LOSSES) | (by_hand and by_hand & self._tops_calling(("mean", "sum")))
         return {
             node.name: None
-            for node in (self.tree.body if found else ())
+            for node in (self.tree.body if losses else ())
+            if node in losses
             if (isinstance(node, FUNCTIONS) and not any(self.index.holds(node, kind) for kind in LOOPS))
             or (isinstance(node, ast.ClassDef) and _is_called(node) and not self._makes_parts(node))
-            if any(within(call, node) for call in found)
         }
+
+    def _tops_calling(self, words: Iterable[str]) -> set[ast.AST]:
+        """The statements at the top of the file in which something is called by one of some words."""
+        found: set[ast.AST] = set()
+        for node in (call for word in words for call in self.index.callers(word)):
+            while node.up is not self.tree:
+                node = node.up
+            found.add(node)
+        return found
 
     def _makes_parts(self, node: ast.ClassDef) -> bool:
         """`self.layer = Layer(…)`, of a class that is no loss"""
