@@ -11,7 +11,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
-from torchlint.source.training.graphs import graph, is_model_call, loss_of
+from torchlint.source.training.graphs import graph, is_cut, is_model_call, loss_of, mark
 from torchlint.source.training.regions import loops_around
 
 
@@ -34,7 +34,7 @@ def is_last_backward(module: Module, call: ast.Call) -> bool:
         return False
     behind = graph(loss)
     made = [node for node in behind.nodes.values() if is_model_call(node)]
-    if behind.open or not made or last_word(loss.node) in _returned_names(module, function or module.tree):
+    if behind.open or not made or _is_handed_out(module, function or module.tree, loss, made):
         return False
     here = _round(module, call)
     return all(_is_made_within(node, module, here) for node in made) or _is_last_of_caller(module, call, made)
@@ -59,7 +59,7 @@ def _is_last_of_caller(module: Module, call: ast.Call, made: list[Value]) -> boo
     return (
         all(_is_made_within(node, module, _round(module, caller)) for node in made)
         and id(enclosing_function(caller)) not in _taking_gradients(module)
-        and not any(_is_used(name) for name in later if not within(name, caller))
+        and not any(_is_used(module, name) for name in later if not within(name, caller))
     )
 
 
@@ -67,9 +67,14 @@ def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _is_used(name: ast.Name) -> bool:
-    """More than looked at: `loss.item()`, `loss.detach()`"""
-    return not (isinstance(name.up, ast.Attribute) and name.up.attr in ("item", "detach", "tolist"))
+def _is_used(module: Module, name: ast.Name) -> bool:
+    """More than looked at: `loss.item()`, `loss.detach()`, `float(loss)`"""
+    around: ast.AST = name
+    while isinstance(around, (ast.expr, ast.keyword)):
+        if is_cut(Value(module, around)):
+            return False
+        around = around.up
+    return True
 
 
 @remembered
@@ -82,8 +87,18 @@ def _taking_gradients(module: Module) -> dict[int, list[ast.Call]]:
     return found
 
 
+def _is_handed_out(module: Module, function: ast.AST, loss: Value, made: list[Value]) -> bool:
+    """Does a `return` hand out the loss, or something else that comes from the same output of a model?"""
+    shared = {mark(node) for node in made}
+    return any(
+        name.id == last_word(loss.node) or not shared.isdisjoint(graph(Value(module, name)).nodes)
+        for name in _returned_names(module, function)
+    )
+
+
 @remembered
-def _returned_names(module: Module, function: ast.AST) -> set[str]:
-    """The names in what the `return` statements in a function (or file) hand out."""
+def _returned_names(module: Module, function: ast.AST) -> list[ast.Name]:
+    """The names in what the `return` statements in a function (or file) hand out, but for those that are looked at."""
     returned = [node.value for node in module.index.inside(function, ast.Return) if node.value is not None]
-    return {name.id for value in returned for name in module.index.inside(value, ast.Name)}
+    named = (name for value in returned for name in module.index.inside(value, ast.Name))
+    return [name for name in named if _is_used(module, name)]
