@@ -3,7 +3,7 @@
 `x.view(-1, 64 * 7 * 7)` keeps the batch apart only as long as each sample has just so many numbers. With pictures of another
 size the result has more or fewer rows than the batch, and samples are mixed. `torch.flatten(x, 1)` never touches the batch:
 the next layer then says which size it does not fit. The dry run counts: where each sample is a row, or each frame of it, or
-several whole samples are, nothing is said.
+several whole samples are, nothing is said. Where nobody says how large the pictures are, a product is.
 
 ```python bad
 class Net(nn.Module):
@@ -18,6 +18,17 @@ class Net(nn.Module):
         return self.fc(x)
 
 scores = Net()(torch.rand(4, 1, 14, 14))
+```
+```python bad
+class Digits(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 8, 3)
+        self.fc = nn.Linear(8 * 13 * 13, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(self.conv(x), 2)
+        return self.fc(x.view(-1, 8 * 13 * 13))  # TL612
 ```
 ```python bad
 class Counter(nn.Module):
@@ -73,7 +84,14 @@ default = False
 def check(op):
     taken, made = op.argument("input", 0), op.result
     size = op.args[1] if len(op.args) == 2 and isinstance(op.args[1], (tuple, list)) else op.args[1:]
-    if op.guessed or taken.is_open or len(size) != 2 or size[0] != -1 or len(taken.shape) < 3 or 0 in made.shape:
+    if op.guessed or taken.is_open:
+        if len(size) == 2 and size[0] == -1 and "*" in op.text(2):
+            yield op.finding(
+                f"it mixes samples when `{op.text(2)}` is not the size of one",
+                help="write `torch.flatten(x, 1)`, which keeps the samples apart",
+            )
+        return
+    if len(size) != 2 or size[0] != -1 or len(taken.shape) < 3 or 0 in made.shape:
         return
     rows, numbers = made.shape
     batch, sample = taken.shape[0], math.prod(taken.shape[1:])
