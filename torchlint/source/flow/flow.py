@@ -32,7 +32,6 @@ from torchlint.source.flow.signatures import (
     further_arguments,
     has_decorator,
     is_static,
-    part_of_star,
 )
 from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of, only_word
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
@@ -465,8 +464,7 @@ class _Tracer(CallTracer):
             if further:
                 yield from self._element(call.at(call.node, value.path), further, depth)
                 return
-        argument = part_of_star(function, value.node, call, is_bound)
-        argument = argument or bound_argument(function, value.node, call, is_bound)
+        argument = bound_argument(function, value.node, call, is_bound)
         if argument is not None:
             yield from self.trace(
                 Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth

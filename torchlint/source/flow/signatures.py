@@ -31,22 +31,6 @@ def bound_argument(function: ast.AST, parameter: ast.arg, call: Value, bound: bo
     return None
 
 
-def part_of_star(function: ast.AST, parameter: ast.arg, call: Value, bound: bool) -> Value | None:
-    """What `step(*batch)` gives a parameter: a part of the batch, if nothing but that can be what it gets."""
-    positional = [*function.args.posonlyargs, *function.args.args]
-    arguments = call.node.args
-    if (
-        last_word(call.node.func) == "partial"
-        or call.node.keywords
-        or parameter not in positional
-        or default_of(function, parameter) is not None
-        or [a for a in arguments if isinstance(a, ast.Starred)] != arguments[-1:]
-    ):
-        return None
-    part = positional.index(parameter) - bool(bound) - (len(arguments) - 1)
-    return call.at(arguments[-1].value, (part,)) if part >= 0 else None
-
-
 def further_arguments(function: ast.AST, call: ast.Call, bound: bool) -> list[ast.expr]:
     """What `*rest` of a function gets of a call; nothing where stars or a `partial` hide it."""
     if last_word(call.func) == "partial" or any(isinstance(a, ast.Starred) for a in call.args):
