@@ -191,11 +191,11 @@ class Reached:
 
     def _from_elsewhere(self, near: Collection[str], imports: Iterable[Import]) -> Iterator[str]:
         """The files that are imported with another folder at hand than where the file is, or the project begins."""
+        met = {end for path in near for end in _ends(path, self._root)}
         for one in imports:
-            ends = [
-                f"{one.module}.{name}".strip(".").replace(".", os.sep) + ".py" for name, _ in (*one.names, ("", ""))
-            ]
-            if one.level or not one.module or any(path.endswith(tuple(ends)) for path in near):
+            modules = (one.module, *(f"{one.module}.{name}" for name, _ in one.names if name))
+            ends = [module.replace(".", os.sep) + ".py" for module in modules]
+            if one.level or not one.module or not met.isdisjoint(ends):
                 continue
             for end in ends:
                 yield from self._by_end.get(end, ())
@@ -288,10 +288,15 @@ def _by_end(paths: Iterable[str], root: str) -> dict[str, list[str]]:
     """Some paths by the ends of them that name a folder at least."""
     found: dict[str, list[str]] = {}
     for path in paths:
-        parts = os.path.relpath(path, root).split(os.sep)
-        for start in range(1, len(parts) - 1):
-            found.setdefault(os.sep.join(parts[start:]), []).append(path)
+        for end in _ends(path, root)[1:-1]:
+            found.setdefault(end, []).append(path)
     return found
+
+
+def _ends(path: str, root: str) -> list[str]:
+    """What a path ends in, from all of it to the file alone."""
+    parts = os.path.relpath(path, root).split(os.sep)
+    return [os.sep.join(parts[start:]) for start in range(len(parts))]
 
 
 def _below(folders: set[str], paths: Iterable[str], root: str) -> set[str]:
