@@ -1,9 +1,14 @@
 """Which words of a project name a definition, so that it is reached, and which only sound like it."""
 
+import ast
+import time
+
 import pytest
 
 from torchlint.config import Selection, Settings
+from torchlint.project import Project
 from torchlint.run import check
+from torchlint.source.text.unreached import Unreached
 
 pytestmark = pytest.mark.usefixtures("alone")
 ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
@@ -171,3 +176,13 @@ class Trainer:
 def test_a_method_that_only_methods_call_which_nobody_calls(tree, loss, main, severity):
     tree({"loss.py": loss, "main.py": f"import loss\n{main}\n"})
     assert said() == severity
+
+
+def test_a_method_that_is_called_on_each_line_is_asked_for_in_no_time(tree):
+    folder = tree({"loss.py": CHAIN.replace("return x\n", "self.part(x, x)\n" + 40_000 * "        self.part(x, x)\n")})
+    project, path = Project(folder), str(folder / "loss.py")
+    unreached = Unreached(project.view(path), ast.parse(project.text(path)))
+    tree({"main.py": "import loss\nloss.Trainer().plain(1)\n"})
+    started = time.process_time()
+    assert not unreached.has(10)
+    assert time.process_time() - started < 2

@@ -169,6 +169,7 @@ def _lines_saying(view: View, node: _Definition) -> list[int] | None:
         data = view.project.bytes(path) or b""
         if not path.endswith(".py"):
             return None
+        line, counted = 1, 0
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
@@ -176,7 +177,7 @@ def _lines_saying(view: View, node: _Definition) -> list[int] | None:
             if not has_comment(text) and not defined.match(text) and not is_of_another:
                 if path != view.path:
                     return None
-                line = data.count(b"\n", 0, start) + 1
+                line, counted = line + data.count(b"\n", counted, start), start
                 if line not in own:
                     found.append(line)
     return found
