@@ -116,10 +116,15 @@ def _compile(machine, pattern, flags=0):
         return Unknown("an unknown pattern")
     machine.budget.spend(len(pattern) >> 1)
     try:
-        machine.budget.spend(_letters(_parser.parse(pattern, int(flags))) >> 4)
+        machine.budget.spend(_letters_of(pattern, int(flags)) >> 4)
     except (re.error, RecursionError, OverflowError):
         return Unknown("a pattern that is none")
     return CompiledPattern(pattern, int(flags))
+
+
+@lru_cache(maxsize=512)
+def _letters_of(pattern: str, flags: int) -> int:
+    return _letters(_parser.parse(pattern, flags))
 
 
 def _letters(parts: Any) -> int:

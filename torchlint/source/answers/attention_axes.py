@@ -80,9 +80,16 @@ def _homes(module: Module, softmax: ast.Call) -> Iterator[tuple[Module, ast.AST]
     """
     yield module, softmax
     function = enclosing_function(softmax)
-    if isinstance(function, ast.FunctionDef) and not _is_turned(module, softmax):
+    if isinstance(function, ast.FunctionDef) and _is_returned(module, function, softmax):
         for call in islice(callers_of(module, function, method_class(module, function)), _MAX_CALLERS):
             yield call.module, call.node
+
+
+def _is_returned(module: Module, function: ast.FunctionDef, softmax: ast.Call) -> bool:
+    """Does a function give its callers the weights as they are, by themselves or beside others?"""
+    given = [part for value in function.gives for part in getattr(value, "elts", [value])]
+    is_given = any(origin.node is softmax for part in given for origin in origins(Value(module, part), _KEEPS))
+    return is_given and not _is_turned(module, softmax)
 
 
 def _pooled_elsewhere(module: Module, softmax: ast.Call, scores: ast.expr, axis: int) -> ast.expr | None:
