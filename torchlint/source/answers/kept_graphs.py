@@ -21,7 +21,7 @@ from torchlint.source.answers.keeping_flags import is_never_kept
 from torchlint.source.answers.short_lived import ends_with_epoch
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
-from torchlint.source.flow.kinds import ARRAY, kinds
+from torchlint.source.flow.kinds import ARRAY, is_tensor, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
@@ -264,6 +264,8 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
         return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
     elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant) and _has_others(value, used):
         return  # `losses[key]`: the one with the graph may have a key of its own
+    elif isinstance(node, ast.Subscript) and _is_behind_the_first(value):
+        return
     elif isinstance(node, ast.Name) and _is_chosen_by_key(value.module, node):
         return
     elif (
@@ -289,6 +291,13 @@ def _has_others(item: Value, used: set[tuple]) -> bool:
         for table in tables
         for value in table.node.values
     )
+
+
+def _is_behind_the_first(item: Value) -> bool:
+    """`out[1]`, where `out` may be `loss, size, log`"""
+    index = item.node.slice
+    behind = isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value > 0
+    return behind and not is_tensor(item.at(item.node.value, ()))
 
 
 def _is_chosen_by_key(module: Module, name: ast.Name) -> bool:
