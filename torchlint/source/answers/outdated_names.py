@@ -130,7 +130,7 @@ def _uses(module: Module, raises: bool) -> Iterator[OutdatedUse]:
     search = _Search(module, known, raises)
     seen: set[ast.AST] = set()
     for use in (*search.imported(), *search.attributes(), *search.keywords(families), *search.flags(families)):
-        if use.node not in seen and not search.is_guarded(use.node):
+        if use.node not in seen and not search.is_guarded(use.node) and not search.is_beside_the_new(use):
             seen.add(use.node)
             yield use
 
@@ -138,6 +138,7 @@ def _uses(module: Module, raises: bool) -> Iterator[OutdatedUse]:
 class _Search:
     def __init__(self, module: Module, known: dict[str, list[OutdatedName]], raises: bool):
         self.module, self.known, self.raises = module, known, raises
+        self._said: dict[tuple[int, str], bool] = {}
 
     def imported(self) -> Iterator[OutdatedUse]:
         """What imports bring, and its uses."""
@@ -311,6 +312,28 @@ class _Search:
             if isinstance(above, ast.With) and not self.raises and _silences(above):
                 return True
         return False
+
+    def is_beside_the_new(self, use: OutdatedUse) -> bool:
+        """Is it what is done where the new way fails, or does it stand with that in a table of names?"""
+        new = re.match(r"[\w.]+", use.help)
+        said = new[0] if new else ""
+        if said.rpartition(".")[2] != use.name.rpartition(".")[2]:
+            said = said.rpartition(".")[2]
+        child = use.node
+        for above in ancestors(use.node):
+            is_second = isinstance(above, ast.Try) and isinstance(child, ast.ExceptHandler)
+            if said and (is_second or isinstance(above, ast.Dict)) and self._is_said_in(above, said):
+                return True
+            child = above
+        return False
+
+    def _is_said_in(self, node: ast.Try | ast.Dict, name: str) -> bool:
+        key = (id(node), name)
+        if key not in self._said:
+            parts = node.body if isinstance(node, ast.Try) else node.values
+            says = re.compile(rf"\b{re.escape(name)}\b")
+            self._said[key] = any(part and says.search(self.module.segment(part)) for part in parts)
+        return self._said[key]
 
     @cached_property
     def _is_for_one_version(self) -> bool:

@@ -63,7 +63,10 @@ def _kind(origin: Value) -> str | None:
     if isinstance(node, ast.Call):
         return _call_kind(origin)
     if isinstance(node, ast.BinOp):
-        return _computed_kind(origin, node.left, node.right)
+        is_longer_list = isinstance(node.op, ast.Add) and any(
+            _is_list(origin.at(side, ())) for side in (node.left, node.right)
+        )
+        return PLAIN if is_longer_list else _computed_kind(origin, node.left, node.right)
     if isinstance(node, ast.UnaryOp):
         return _computed_kind(origin, node.operand)
     if isinstance(node, ast.Compare):
@@ -82,6 +85,17 @@ def _kind(origin: Value) -> str | None:
     if isinstance(node, ast.ClassDef):
         return OBJECT
     return None
+
+
+def _is_list(value: Value) -> bool:
+    """Certainly a list: to that nothing can be added but another one."""
+    made = [origin.node for origin in origins(value) if not origin.path]
+    return len(made) == len(origins(value)) > 0 and all(
+        isinstance(node, (ast.List, ast.ListComp))
+        or isinstance(node, ast.Call)
+        and last_word(node.func) in ("tolist", "list", "sorted")
+        for node in made
+    )
 
 
 def _computed_kind(origin: Value, *parts: ast.expr) -> str | None:
