@@ -274,3 +274,28 @@ print(nn.Linear(args.width, 3)(torch.zeros(2, 5)))
     assert [line.split(" | ")[0] for line in found(tmp_path, text, {})] == [
         "print(nn.Linear(args.width, 3)(torch.zeros(2, 5)))"
     ]
+
+
+LEFT_OUT = """
+parser.add_argument("--width", {options})
+parser.add_argument("--depth", type=int, default=2)
+args = parser.parse_args()
+net = nn.Sequential(nn.Linear(4, args.width), nn.Linear(args.width, 8), nn.Linear({given}, 3))
+print(net(torch.zeros(2, 4)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "document", "lines"),
+    [
+        ("type=int", "8", "", 0),  # nobody starts it without
+        ("type=int, help='of a layer'", "8", "python train.py --width 40", 0),
+        ("type=int", "9", "python train.py --width 40", 1),
+        ("default=None, type=int", "8", "python train.py --width 40 --depth 3\npython train.py --width 8", 0),
+        ("default=None, type=int", "8", "python train.py --width 40\npython train.py", 1),
+        ("default=None, type=int", "8", "", 1),
+    ],
+)
+def test_what_must_be_given_although_nothing_says_so(tmp_path, options, given, document, lines):
+    text = HEAD + LEFT_OUT.format(options=options, given=given)
+    assert len(found(tmp_path, text, {"README.md": f"```\n{document}\n```"})) == lines

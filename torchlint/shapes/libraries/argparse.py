@@ -91,6 +91,8 @@ class Parser(StandIn):
                 value = False
             elif action == "store_false":
                 value = True
+            elif "default" not in options and options.get("type") in (int, float) and not options.get("nargs"):
+                value = Unknown(f"the argument {name}, a number that has no default")
             elif "const" in options and action == "store_const":
                 value = None
             elif required or has_place:
