@@ -194,3 +194,39 @@ def test_what_is_none_only_without_a_library_may_be_there(tmp_path, name, found,
     {use}
     """
     assert len(faults(tmp_path, program)) == found
+
+
+@pytest.mark.parametrize("table", ["defaultdict(list)", "{'acc': []}"])
+@pytest.mark.parametrize(
+    "given, found",
+    [("keep", 0), ("[keep]", 0), ("{'last': (keep,)}", 0), ("keep.curves", 0), ("keep.name", 1), ("[keep.name]", 1)],
+)
+def test_what_an_object_holds_may_be_filled_by_whoever_gets_it(tmp_path, table, given, found):
+    program = f"""
+    from collections import defaultdict
+    import native
+
+    class Curves:
+        def __init__(self):
+            self.rows = {table}
+
+        def add(self, logs):
+            for name, value in logs.items():
+                self.rows[name].append(value)
+
+    class Keep:
+        def __init__(self):
+            self.name = "keep"
+            self.curves = Curves()
+
+        def on_epoch_end(self, epoch, logs):
+            self.curves.add(logs)
+
+    def train():
+        keep = Keep()
+        native.fit(callbacks={given})
+        return keep.curves
+
+    print(train().rows["acc"][-1])
+    """
+    assert len(faults(tmp_path, program)) == found

@@ -233,6 +233,8 @@ PARTLY = {
     "a device": "nn.Linear(4, 8).cuda()(torch.zeros(elsewhere.count(), 4))",
     "a target": "F.nll_loss(nn.Linear(4, 8)(elsewhere.batch()), torch.zeros(5))",
     "shapes that are taken apart": DATA + "b, t, c = data.shape\nnn.Linear(9, 1)(nn.Linear(4, 8)(data.view(b * t, c)))",
+    "a state that no input fits": DATA + "nn.LSTM(4, 8)(data, (torch.zeros(1, 1, 7), torch.zeros(1, 1, 7)))",
+    "layers of a state": DATA + "nn.GRU(4, 8)(data, torch.zeros(3, 1, 8))",
     "rows of a list": (
         "rows = []\nfor row in elsewhere.rows():\n    rows.append(torch.zeros(3))\nnn.Linear(4, 1)(torch.stack(rows))"
     ),
@@ -297,6 +299,12 @@ FITS = {
     "columns from behind": "import pandas as pd\nt = pd.read_csv('a.csv').iloc[:, 4:1:-1]" + THREE,
     "a table of some of a dict": "import pandas as pd\nt = pd.DataFrame({'a': [1], 'b': [2]}, columns=['a', 'c', 'd'])"
     + THREE,
+    "the batch of one that a state is for": DATA + "nn.LSTM(4, 8)(data, (torch.zeros(1, 1, 8), torch.zeros(1, 1, 8)))",
+    "rows of a state": DATA + "nn.GRU(4, 8, batch_first=True)(data, torch.zeros(1, 2, 8))",
+    "rows of a cell's state": DATA + "nn.LSTMCell(5, 9)(data, (torch.zeros(4, 9), torch.zeros(4, 9)))",
+    "a matrix beside a matrix": DATA + "torch.addmm(torch.zeros(3, 4), data, torch.zeros(6, 4))",
+    "two inputs": DATA + "nn.Bilinear(20, 30, 4)(data, torch.zeros(7, 30))",
+    "few channels of a large image": DATA + "F.conv2d(data, torch.zeros(3, 4, 5, 5))",
     "new numbers where the batch is": (
         "x = elsewhere.batch().to('cuda')\nnn.Linear(1, 2).cuda()(torch.empty(x.shape[0], 1, device=x.device) * 2)"
     ),

@@ -34,7 +34,7 @@ def command_lines(view: View, script: str) -> Iterator[list[str]]:
         text = view.document(path)
         for arguments in _calls(text, path, root, script) if text else ():
             arguments = [MISSING if _is_placeholder(view, word) else word for word in arguments]
-            if arguments and tuple(arguments) not in seen and found < MOST:
+            if tuple(arguments) not in seen and found < MOST:
                 seen.add(tuple(arguments))
                 found += 1
                 yield arguments

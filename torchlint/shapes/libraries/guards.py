@@ -208,8 +208,13 @@ def _ordered(machine, kind, source=None, **extra):
 
 
 def _defaultdict(machine, kind, factory=None, source=None, **extra):
-    make = None if factory is None else lambda: machine.call(factory, [], {})
-    return collections.defaultdict(make, containers.dictionary(machine, dict, source, **extra))
+    def make():
+        is_whole = machine.is_whole(made)  # else it may be there already, and hold who knows what
+        return machine.call(factory, [], {}) if is_whole else Unknown("an item of a table that others have filled")
+
+    given = containers.dictionary(machine, dict, source, **extra)
+    made = collections.defaultdict(None if factory is None else make, given)
+    return made
 
 
 def _bytes(machine, kind, *_):

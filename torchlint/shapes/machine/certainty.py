@@ -7,6 +7,7 @@ import functools
 import operator
 import sys
 import types
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +30,7 @@ from torchlint.shapes.machine import contracts
 from torchlint.shapes.machine.plain_refusals import PlainRefusals
 
 MODULES = 64  # in one container that is lent
+REACH = 6  # how far what is lent is looked through
 LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
 _HELD = (*CONTAINERS, nn.Module, Optimizer, LRScheduler)  # what may be filled, moved or set in hands nobody knows
@@ -159,12 +161,7 @@ class Certainty(PlainRefusals):
                     self.budget.spend(1 + (len_of(value.within) >> 4))
                     self.lend(value.within.values() if isinstance(value.within, dict) else value.within)
                 continue
-            if isinstance(value, _HELD) or self.is_own(value):
-                self._lend_one(value)
-                if type(value) in self.codes:
-                    for held in self._within_reach(type(value), value):
-                        self._lend_one(held)
-            for held in self._held_in(value):
+            for held in self._reached_by(value):
                 self._lend_one(held)
             if self._are_called_back(value):
                 self.presumed = True
@@ -193,14 +190,23 @@ class Certainty(PlainRefusals):
         wrapped = getattr(value, "__wrapped__", None) if is_function else None
         return functions.closure_of(value) is not None or functions.closure_of(wrapped) is not None
 
-    def _held_in(self, value: Any, depth: int = 2) -> Iterator[Any]:
-        """The modules in `{"G": G, "D": D}`, the lists in `[[], []]`, the optimizers in `(first, second)`"""
-        if type(value) in (list, tuple, dict) and len(value) <= MODULES and depth > 0:
-            self.budget.spend(1 + (len(value) >> 4))
-            for part in value.values() if type(value) is dict else value:
-                if isinstance(part, _HELD):
-                    yield part
-                yield from self._held_in(part, depth - 1)
+    def _reached_by(self, value: Any) -> Iterator[Any]:
+        """What may be changed by who gets something: the modules in `{"G": G, "D": D}`, the lists in `[[], []]`, and
+        what the program's own objects hold, `callbacks=[history]`.
+        """
+        waiting, seen = deque([(value, REACH)]), {id(value)}
+        while waiting:
+            one, depth = waiting.popleft()
+            if isinstance(one, _HELD) or self.is_own(one):
+                yield one
+            parts = list(self._within_reach(type(one), one)) if type(one) in self.codes else []
+            if type(one) in (list, tuple, dict, defaultdict, OrderedDict) and len(one) <= MODULES:
+                parts += one.values() if isinstance(one, dict) else one
+            self.budget.spend(1 + (len(parts) >> 4))
+            for part in parts if depth else ():
+                if id(part) not in seen and (isinstance(part, (*_HELD, tuple)) or type(part) in self.codes):
+                    seen.add(id(part))
+                    waiting.append((part, depth - 1))
 
     def _lend_one(self, value: Any) -> None:
         if isinstance(value, (Optimizer, LRScheduler)):
@@ -211,9 +217,9 @@ class Certainty(PlainRefusals):
             self.presumed = True
 
     def _within_reach(self, kind: type, value: Any) -> Iterator[Any]:
-        """The containers that the methods of an object may fill: its own, and those of the scopes around its class."""
+        """What the methods of an object may change: what it holds, and containers of the scopes around its class."""
         for held in getattr(value, "__dict__", {}).values() if not isinstance(value, nn.Module) else ():
-            if isinstance(held, CONTAINERS):
+            if isinstance(held, CONTAINERS) or type(held) in self.codes:
                 yield held
         for base in kind.__mro__:
             closures = [c for v in vars(base).values() if (c := functions.closure_of(v))] if base in self.codes else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import types
+from collections import deque
 from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from torchlint.shapes.tensors.wild import Free
 FITS = 4  # sizes that are changed one after the other until an operation can be done
 OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is said
 OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution, torch.distributions.Transform)
+STEPS = 100  # free sizes that are then tried, one by one
 LARGEST = 1 << 60  # numbers that a tensor holds
 SIDED = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.RNNBase)  # what they take is one size, what they give another
 SIDE = 64  # of images that a network still has some of after all its strides
@@ -95,6 +97,8 @@ class Fitting:
         if all(type(o) is not FailsInWorld for o in outcomes):
             return outcomes
         still = all(type(o) is FailsInWorld for o in outcomes)
+        for one, sizes in zip(now, free_sizes(given)):
+            wild.mark_sizes(one, sizes)
         if all(type(o) is FailsInWorld for o in first) and self._is_sure(run, given, first):
             return outcomes if still else first  # what is refused even of sizes that fit is not their fault
         return outcomes if still and self._is_sure(run, now, outcomes) else None
@@ -139,7 +143,7 @@ class Fitting:
         if texts[0] != texts[1] and (pairs[0] is None or pairs[0] != pairs[1]):
             return False
         known = {size for _, t in wild.leaves(given[0]) for size in t.shape} | {1, *(pairs[0] or ())}
-        known |= {int(number) for number in re.findall(r"\b\d{1,4}\b", texts[0])}  # what a layer says it takes
+        known |= _numbers_in(texts[0])  # what a layer says it takes
         if "for scalar outputs" in texts[0]:
             known.discard(1)  # batches of one that are differentiated are none
         with torch._C.DisableTorchFunction():
@@ -160,10 +164,45 @@ class Fitting:
                 return False
         return True
 
+    def fits_in_steps(self, run: Run, given: list[Any]) -> bool:
+        """Whether several free sizes are found of which torch refuses nothing, one after the other: where it names
+        something else than before, one was right.
+        """
+        free = free_sizes(given)[0]
+        if len(free) < 2:
+            return False
+        known = {1, *(size for _, t in wild.leaves(given[0]) for size in t.shape)}
+        start = dict(zip(free, itertools.count(3, 2)))
+        waiting, seen, tried = deque([(start, known, "")]), {tuple(start.values())}, 0
+        while waiting:
+            before, named, refusal = waiting.popleft()
+            for place, size in itertools.product(start, sorted(named)):
+                sizes = {**before, place: size}
+                if tuple(sizes.values()) in seen:
+                    continue
+                seen.add(tuple(sizes.values()))
+                tried += 1
+                if tried > STEPS:
+                    return False
+                try:
+                    made = self._try(run, resize(given[0], sizes), 0)
+                except UnknownUsed:
+                    return True
+                if type(made) is not FailsInWorld:
+                    return True
+                says = re.sub(r"\d+", "", str(made.error))
+                add = waiting.append if says == refusal else waiting.appendleft
+                add((sizes, known | _numbers_in(made.error), says))
+        return False
+
 
 def holds_layers(function: Any) -> bool:
     """Whether a function is a layer that is made of others, as a whole network of a library is."""
     return isinstance(function, nn.Module) and next(function.children(), None) is not None
+
+
+def _numbers_in(text: object) -> set[int]:
+    return {int(number) for number in re.findall(r"\b\d{1,4}\b", str(text))}
 
 
 def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:

@@ -28,6 +28,7 @@ from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run
 from torchlint.shapes.tensors import as_many, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.chances import is_by_chance
+from torchlint.shapes.tensors.open_lengths import TooLong
 from torchlint.shapes.tensors.supposed import computed
 from torchlint.shapes.tensors.wild import SIZES, Choice, Free, Known
 
@@ -35,6 +36,7 @@ EVALUATIONS = 5_000  # in all worlds of a run; what comes later is unknown as a 
 PRICE = 30  # steps of one operation, in however many worlds
 LOSS = re.compile(r"loss|entropy|kl_div|Loss")
 _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
+_RANK = re.compile(r"\b\d-?D\b|\b\d-d\b|dimensional|number of dimensions")
 _FEW = 64  # tensors that are compared
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
 _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
@@ -98,6 +100,9 @@ class Worlds(Fitting):
                     return Unknown(reason)  # it takes dtypes that no world has
                 if wild.has_count(given):
                     return Unknown(reason)  # or as many as there are
+                of_sizes = free is not Free.DRAWN and not any(isinstance(one.error, TooLong) for one in refused.values())
+                if of_sizes and self._fits_somewhere(run, given, choices):
+                    return Unknown(reason)
                 wild.mark_free(given)
                 of_any_dtype = any(len(choice.left) > 1 for choice in of_dtypes)
                 raise self._usual(list(refused.values()), of_any_dtype, free)
@@ -134,12 +139,22 @@ class Worlds(Fitting):
                 outcomes[tuple([{**world, SIZES: s}[choice] for choice in choices])] = value
         return outcomes
 
+    def _fits_somewhere(self, run: Run, given: Any, choices: list[Choice]) -> bool:
+        """Whether there is a world in which several open sizes together are found to fit."""
+        others = [choice for choice in choices if choice is not SIZES]
+        worlds = itertools.islice(wild.worlds(others), wild.MOST // 2)
+        return any(
+            self.fits_in_steps(run, [wild.in_world(given, {**world, SIZES: s}) for s in SIZES.left])
+            for world in worlds
+        )
+
     def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free) -> Exception:
         """What torch says in most worlds: nothing of a dtype that may be one of several; of one that is known, since
-        it is refused where the sizes fit.
+        it is refused where the sizes fit; nothing of a number of dimensions where with another one it says more.
         """
         chosen = [one for one in refused if bool(_DTYPE.search(str(one.error))) is not of_any_dtype]
         refused = chosen or refused
+        refused = [one for one in refused if not _RANK.search(str(one.error))] or refused
         texts = [re.sub(r"\d+", "", str(one.error)) for one in refused]
         most = Counter(texts).most_common(1)[0][0]
         found = refused[texts.index(most)]

@@ -219,6 +219,13 @@ def mark_free(values: Any) -> None:
                 setattr(tensor, FREE, free[tensor.dim()])
 
 
+def mark_sizes(value: Any, places: Iterable[tuple]) -> None:
+    """The same of sizes at some places, by the way to a tensor and the dimension."""
+    tensors = dict(leaves(value))
+    for path, dimension in places:
+        setattr(tensors[path], FREE, {*getattr(tensors[path], FREE, ()), dimension})
+
+
 def sizes_of(tensor: torch.Tensor) -> list[int | str]:
     """The sizes of a tensor as a person reads them, `?` where it stands for tensors of any."""
     free = getattr(tensor, FREE, ())
