@@ -100,8 +100,8 @@ class Worlds(Fitting):
                     return Unknown(reason)  # it takes dtypes that no world has
                 if wild.has_count(given):
                     return Unknown(reason)  # or as many as there are
-                of_sizes = free is not Free.DRAWN and not any(isinstance(one.error, TooLong) for one in refused.values())
-                if of_sizes and self._fits_somewhere(run, given, choices):
+                are_too_long = any(isinstance(one.error, TooLong) for one in refused.values())
+                if free is not Free.DRAWN and not are_too_long and self._fits_somewhere(run, given, choices):
                     return Unknown(reason)
                 wild.mark_free(given)
                 of_any_dtype = any(len(choice.left) > 1 for choice in of_dtypes)
@@ -144,8 +144,7 @@ class Worlds(Fitting):
         others = [choice for choice in choices if choice is not SIZES]
         worlds = itertools.islice(wild.worlds(others), wild.MOST // 2)
         return any(
-            self.fits_in_steps(run, [wild.in_world(given, {**world, SIZES: s}) for s in SIZES.left])
-            for world in worlds
+            self.fits_in_steps(run, [wild.in_world(given, {**world, SIZES: s}) for s in SIZES.left]) for world in worlds
         )
 
     def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free) -> Exception:
