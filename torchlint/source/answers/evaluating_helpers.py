@@ -10,12 +10,12 @@ from torchlint.source.answers.evaluation import (
     GRADIENT_WORDS,
     Evaluation,
     evaluations_with_graph,
-    goes_backward_by_hand,
     is_called_without_grad,
     is_conditional,
     is_switched,
     last_above,
 )
+from torchlint.source.answers.gradients_in_forwards import goes_backward_by_hand
 from torchlint.source.answers.graphless_models import becomes_an_array, leaves_no_graph
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from torchlint.source.answers.dropped_graphs import is_dropped
+from torchlint.source.answers.gradients_in_forwards import goes_backward_by_hand
 from torchlint.source.answers.graphless_models import asked_model, becomes_an_array, leaves_no_graph
 from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out, is_other_phase
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import origins
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -38,6 +39,7 @@ from torchlint.source.training.events import (
     imports_saying,
     iterated,
     leading_to,
+    may_call,
     may_call_here,
     may_mention,
     own_events,
@@ -258,7 +260,7 @@ class _Trace:
         if event.no_grad and is_held_out(event) and self.before(event, self.steps):
             return True
         loops = rounds_around(event.node)
-        if loops and any(within(a.node, loops[0]) for a in self.learning):
+        if loops and self._may_learn_in(loops[0], event):
             return False
         if (
             EVALUATES.search(name)
@@ -276,6 +278,12 @@ class _Trace:
         again = any(event.loops and act.event.loops and event.loops[0] is act.event.loops[0] for act in before)
         loaded = any(self.place[id(e)] < at and is_same(e.receiver, model) for e in self.loads)
         return not goes_on and not again and (bool(before) or loaded)
+
+    def _may_learn_in(self, loop: ast.AST, event: Event) -> bool:
+        """Does anything in a loop take gradients? What is called from so far away is not all followed."""
+        if len(event.via) > 1 and may_call(event.module, [loop], "backward"):
+            return True
+        return any(within(way.node, loop) for act in self.learning for way in (act, *act.event.via))
 
     def tries_out(self, event: Event) -> bool:
         """Is what was drawn put into a model that nothing has trained and that no file fills, and compared with nothing
@@ -483,16 +491,6 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         evaluation = Evaluation(event, model, before[-1] if before else None)
         evaluation.loops = [loop for loop in loops if not before or loop.lineno > before[-1].node.lineno]
         yield evaluation
-
-
-def goes_backward_by_hand(module: Module) -> bool:
-    """Is `backward(loss)` the project's own, in a file that never asks torch for gradients?"""
-    return any(
-        callee.function is not None and callee.module and not callee.module.index.attributes("backward")
-        for call in module.index.callers("backward")
-        if isinstance(call.func, ast.Name)
-        for callee in callees(Value(module, call))
-    )
 
 
 def _counts_rounds(loops: list[ast.AST]) -> bool:

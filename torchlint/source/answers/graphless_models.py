@@ -126,7 +126,9 @@ def _has_nothing_to_learn(model: Value) -> bool:
 
 def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
     """Does a module class of the project plainly hold no parameters?"""
-    if not owner.is_module or depth == 0 or set(owner.foreign) != {"torch.nn.Module"}:
+    if not owner.is_module or depth == 0:
+        return False
+    if not all(base == "torch.nn.Module" or base and base.endswith(".LightningModule") for base in owner.foreign):
         return False
     for part in owner.mro:
         if any(word in part.module.segment(part.node) for word in ("register_parameter", "add_module", "Parameter(")):
