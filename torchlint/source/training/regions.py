@@ -40,6 +40,7 @@ _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 _SETTING = (ast.Expr, ast.Assign)  # `torch.set_grad_enabled(False)`, in notebooks as `_ = …`
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _PLAIN_TYPES = {"list", "tuple", "dict", "set", "str", "bool", "int", "float", "Number", "ndarray"}
+_FEW = 8  # files that mention a name, so that all of them are asked whether they call it
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 # Asked for in tests; all but the first are true where a forward is run without being trained.
@@ -363,7 +364,7 @@ def _is_of_users_without_grad(module: Module, function: ast.FunctionDef) -> bool
 
 def _that_run(module: Module, function: ast.FunctionDef) -> Iterator[Module]:
     """A file, those of its project that import a function of it, and those that mention its name and switch gradients
-    off; of an object that is called, those that mention its class, and what they import.
+    off, or that are few; of an object that is called, those that mention its class, and what they import.
     """
     yield module
     view, name = module.world.view, function.name
@@ -375,7 +376,7 @@ def _that_run(module: Module, function: ast.FunctionDef) -> Iterator[Module]:
         paths = list(dict.fromkeys(path for user in users for path in (user.path, *user.imported_paths())))
     for path in paths:
         if (
-            any(view.project.contains(path, word) for word in _SWITCHES)
+            (len(paths) <= _FEW or any(view.project.contains(path, word) for word in _SWITCHES))
             and (other := module.world.module(path)) is not None
             and other not in imported
         ):
