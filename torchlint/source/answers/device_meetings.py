@@ -24,6 +24,7 @@ from torchlint.source.text.index import (
     ancestors,
     enclosing_class,
     enclosing_function,
+    last_word,
     parameters_of,
     statement_of,
     within,
@@ -73,6 +74,7 @@ _MEETING_NOBODY = frozenset(
 _TAKING_SIZES = frozenset({"torch.nn.functional.pad"})
 
 _PLAIN_BASES = frozenset(("builtins.object", "abc.ABC"))
+_MOVES_BY_NAME = re.compile(r"(?i)cuda|gpu|device")
 _SETTING_BY_NAME = ("setattr", "__dict__", "vars(", "def to(", "def cuda(")
 
 MAX_READS = 10  # of a name, to see what becomes of it
@@ -282,14 +284,17 @@ def _is_replaced(binding: ast.Name, use: ast.Name, bindings: list[ast.AST]) -> b
 
 @remembered
 def _moves_itself(module: Module, binding: ast.AST) -> bool:
-    """`if use_gpu: x = x.cuda()`: whoever moves a tensor only sometimes knows when the others are moved."""
+    """`if use_gpu: x = x.cuda()`, or `to_gpu(x)`: whoever moves a tensor only sometimes knows when the others are
+    moved.
+    """
     statement = getattr(binding, "up", None)
     if isinstance(statement, (ast.Tuple, ast.List)):
         statement = statement.up
-    return isinstance(statement, ast.Assign) and any(
-        node.attr in MOVES and any(name.id == binding.id for name in module.index.inside(node.value, ast.Name))
-        for node in module.index.inside(statement.value, ast.Attribute)
-    )
+    if not isinstance(statement, ast.Assign):
+        return False
+    moved = [n.value for n in module.index.inside(statement.value, ast.Attribute) if n.attr in MOVES]
+    moved += [c for c in module.index.inside(statement.value, ast.Call) if _MOVES_BY_NAME.search(last_word(c.func))]
+    return any(name.id == binding.id for node in moved for name in module.index.inside(node, ast.Name))
 
 
 def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) -> Iterator[Meeting]:
