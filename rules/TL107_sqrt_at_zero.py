@@ -75,7 +75,7 @@ with torch.no_grad():
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import Call, Node, on_call, on_node
 
 read_on = ("TL106", "torch.sqrt", "torch.linalg.vector_norm")
 default = False
@@ -86,24 +86,43 @@ LOSSES = "mse_loss", "l1_loss"
 
 @on_call("torch.sqrt", ".sqrt", unknown=True)
 def check(call: Call):
-    argument = call.argument("input", 0)
-    if argument is None or call.no_grad or call.requires_grad(argument) is False:
+    yield from judged(call, call.argument("input", 0), needs_brackets=call.is_method)
+
+
+@on_call("torch.pow", ".pow", needs=".5|1/2|1 / 2", unknown=True)
+def half_power(call: Call):
+    if is_half(call.argument("exponent", 1)):
+        yield from judged(call, call.argument("input", 0), needs_brackets=call.is_method)
+
+
+@on_node("Pow", needs=".5|1/2|1 / 2")
+def half_exponent(place: Node):
+    if is_half(place.node.right):
+        yield from judged(place, place.node.left, needs_brackets=True)
+
+
+def judged(root: Node, argument: ast.expr | None, needs_brackets: bool):
+    if argument is None or root.no_grad or root.requires_grad(argument) is False:
         return
-    origins = call.origins(argument)
+    origins = root.origins(argument)
     is_loss = bool(origins) and all(o.does(*LOSSES) for o in origins)  # of a prediction, whoever made it
     is_sum = bool(origins) and all(
         o.does(*SUMS, *LOSSES) or is_sum_of_squares(o, o.node) or is_cut_off_at_zero(o) for o in origins
     )
-    if not is_loss and not (is_sum and call.requires_grad(argument) is True):
+    if not is_loss and not (is_sum and root.requires_grad(argument) is True):
         return
-    text = call.source(argument)
+    text = root.source(argument)
     simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))
-    changed = f"({text} + 1e-8)" if call.is_method else f"{text} + 1e-8"
-    yield call.finding(
-        f"the gradient of `{call.short}` is infinite where its argument is 0",
+    changed = f"({text} + 1e-8)" if needs_brackets else f"{text} + 1e-8"
+    yield root.finding(
+        f"the gradient of `{root.short}` is infinite where its argument is 0",
         help="add a small constant inside the square root",
-        fix=call.fix("add 1e-8", call.replace(argument, changed), applicability="unsafe") if simple else None,
+        fix=root.fix("add 1e-8", root.replace(argument, changed), applicability="unsafe") if simple else None,
     )
+
+
+def is_half(exponent: ast.expr | None) -> bool:
+    return exponent is not None and ast.unparse(exponent) in ("0.5", "1 / 2", "1.0 / 2", "1 / 2.0", "1.0 / 2.0")
 
 
 def is_cut_off_at_zero(place) -> bool:
