@@ -75,7 +75,7 @@ read_on = ("TL206", "torch.Tensor.backward")
 default = False
 
 
-@on_call(".backward", needs="retain_graph", unknown=True)
+@on_call(".backward", ".manual_backward", "torch.autograd.backward", needs="retain_graph", unknown=True)
 def check(call: Call):
     for keyword in call.node.keywords:
         if (
