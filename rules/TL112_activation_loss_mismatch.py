@@ -50,6 +50,7 @@ pooled = (torch.softmax(nn.Linear(8, 1)(tokens), dim=1) * tokens).sum(1)
 """
 
 import ast
+from itertools import pairwise
 
 from torchlint import Call, on_call
 
@@ -70,18 +71,58 @@ def relu_before_cross_entropy(call: Call):
             return
 
 
-@on_call("torch.softmax", "torch.nn.functional.softmax", needs="Linear")
+@on_call(
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    ".softmax",
+    "torch.log_softmax",
+    "torch.nn.functional.log_softmax",
+    ".log_softmax",
+    needs="Linear",
+)
 def softmax_over_one_unit(call: Call):
-    dim, scores = call.argument("dim", 1), call.argument("input", 0)
+    yield from over_one_unit(call, call.argument("dim", 1))
+
+
+@on_call("torch.nn.Softmax()", "torch.nn.LogSoftmax()", needs="Linear")
+def layer_over_one_unit(call: Call):
+    layer = call.made()
+    yield from over_one_unit(call, layer.argument("dim", 0) if layer else None)
+
+
+@on_call("torch.nn.Sequential", needs=("Linear", "Softmax"))
+def sequence_over_one_unit(call: Call):
+    for layer, following in pairwise(map(call.at, call.node.args)):
+        if is_one_unit(layer) and following.is_call("torch.nn.Softmax", "torch.nn.LogSoftmax"):
+            dim = following.argument("dim", 0)
+            if dim is not None and ast.unparse(dim) == "-1":
+                yield constant(following, layer)
+
+
+def over_one_unit(call: Call, dim: ast.expr | None):
+    scores = call.argument("input", 0)
     if dim is None or scores is None or ast.unparse(dim) not in ("1", "-1"):
         return
     if ast.unparse(dim) == "1" and not isinstance(call.node.up, ast.Return):
         return  # of tokens it is what weighs them: over the second of three dimensions
     for origin in call.origins(scores):
-        made = origin.made() if origin.is_call("torch.nn.Linear()") else None
-        units = made.argument("out_features", 1) if made else None
-        if isinstance(units, ast.Constant) and units.value == 1:
-            yield call.finding(
-                f"a softmax over the single output of `{origin.short}` is always 1", help="use a sigmoid for one unit"
-            )
+        if origin.is_call("torch.nn.Linear()") and (made := origin.made()) is not None and is_one_unit(made):
+            yield constant(call, origin)
             return
+
+
+def is_one_unit(layer: Call) -> bool:
+    """One by its own word, or by that of a setting which says that it counts outputs: of experts one may be enough."""
+    if not layer.is_call("torch.nn.Linear") or layer.number("out_features", 1) != 1:
+        return False
+    units = layer.argument("out_features", 1)
+    return isinstance(units, ast.Constant) or any(
+        word in layer.word(units).lower() for word in ("out", "class", "label")
+    )
+
+
+def constant(softmax: Call, units: Call):
+    value = 0 if "log" in softmax.word().lower() or softmax.does("log_softmax") else 1
+    return softmax.finding(
+        f"a softmax over the single output of `{units.short}` is always {value}", help="use a sigmoid for one unit"
+    )
