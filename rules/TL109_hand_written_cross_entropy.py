@@ -33,7 +33,7 @@ How it is found: `torchlint/source/answers/predicted.py`.
 
 import ast
 
-from torchlint import SAME_NUMBERS, Call, Node, on_node
+from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
 from torchlint.source.answers.predicted import predicted
 
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
@@ -41,13 +41,26 @@ read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather"
 
 @on_node("Mult", needs=("oftmax|logsumexp", "long|argmax|randint"))
 def check(place: Node):
-    if any(isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)):
+    yield from weighed(place, place.node.left, place.node.right)
+
+
+@on_call(
+    "torch.mul", ".mul", "torch.multiply", ".multiply", needs=("oftmax|logsumexp", "long|argmax|randint"), unknown=True
+)
+def called(call: Call):
+    factors = call.argument("input", 0), call.argument("other", 1)
+    if None not in factors:
+        yield from weighed(call, *factors)
+
+
+def weighed(place: Node, left: ast.expr, right: ast.expr):
+    if any(isinstance(side, ast.Constant) for side in (left, right)):
         return
     if not place.says("log_softmax", "LogSoftmax", "logsumexp") and all(
         is_plain(place, call) for call in place.calls("log")
     ):
         return
-    for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
+    for scores, target in ((left, right), (right, left)):
         if is_log_probability(place, scores) and is_index(place, target):
             yield place.finding(
                 f"`{place.short}` weighs log-probabilities by class numbers, not by a one-hot target",
