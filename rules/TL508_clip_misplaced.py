@@ -109,9 +109,9 @@ def check(round: Round):
         return
     [update] = round.updates
     backward, step = update.backward, update.step
-    if not round.runs_before(backward, step) or not round.run_together(backward, *clips, step):
+    if not round.runs_before(backward, step) or not round.run_together(backward, step):
         return  # a closure runs its backward within the step
-    if any(not _is_misplaced(round, clip, update) for clip in clips):
+    if any(not _runs_with(step, clip) or not _is_misplaced(round, clip, update) for clip in clips):
         return  # one that is in its place may be all that is wanted
     for clip in clips:
         early = round.runs_before(clip, backward)
@@ -122,20 +122,33 @@ def check(round: Round):
             + (f"before `{backward.text}`" if early else f"after `{step.text}`"),
             help="clip between `backward()` and `step()`",
             fix=round.fix("clip after `backward()`", round.move_act(clip, after=backward), applicability="unsafe")
-            if early and len(clips) == 1
+            if early and len(clips) == 1 and round.run_together(clip, step)
             else None,
             notes=[
                 round.note(backward, "the gradients are made here")
                 if early
-                else round.note(step, "the gradients are used here")
+                else round.note(step, "the gradients are used here"),
+                round.note(clip.place_beside(backward, step), "it is run from here"),
             ],
             at=place,
         )
 
 
+def _conditions(act) -> list:
+    return [(id(test.node), truth) for test, truth in act.event.tests]
+
+
+def _runs_with(step, clip) -> bool:
+    """Whenever that does, or where a bound is wanted, `if bound:`; a norm that is kept may be looked at now and then."""
+    around, inner = _conditions(step), _conditions(clip)
+    is_dropped = inner == around or isinstance(clip.node.up, ast.Expr)
+    return not step.event.loops and inner[: len(around)] == around and is_dropped
+
+
 def _is_misplaced(round, clip, update) -> bool:
     early, late = round.runs_before(clip, update.backward), round.runs_before(update.step, clip)
-    cleared = any(round.runs_before(clear, update.backward if early else clip) for clear in round.each("clear"))
+    clears = [c for c in round.each("clear") if _conditions(c) == _conditions(update.step)[: len(_conditions(c))]]
+    cleared = any(round.runs_before(clear, update.backward if early else clip) for clear in clears)
     return (early or late) and cleared  # with gradients that are kept to the next round, the order says little
 
 
