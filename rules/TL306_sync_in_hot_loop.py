@@ -69,6 +69,13 @@ def check(loop: Loop):
                 help=f"keep `{waits}.detach()`, and read it now and then",
                 at=call.node,
             )
+    for helper, call, waits in read_in_helpers(loop):
+        yield loop.finding(
+            f"`{helper.short}` waits for the GPU in each step: it reads `{waits}`",
+            help="call it now and then, or read the number after the loop",
+            notes=[call.note(call, "the number is read here")],
+            at=helper.node,
+        )
     for test in loop.inside(ast.If):
         compared = test.test
         if isinstance(compared, ast.Compare) and is_each_time(loop, loop.at(test)) and loop.is_tensor(compared.left):
@@ -83,6 +90,18 @@ def is_each_time(loop, place) -> bool:
     return place.loops[:1] == [loop.node] and not any(t.lineno >= loop.node.lineno for t, _ in place.tests)
 
 
+def read_in_helpers(loop):
+    """`self.report(loss)`, `train_step(x, y)`: what helpers read of tensors, each time they are called in the loop."""
+    seen = set()
+    for event in loop.events:
+        if not event.via or event.loops or event.tests or event.here in seen or event.stores_grad:
+            continue
+        helper, call = loop.at(event.here), loop.at(event.value)
+        if call.word() in READS and is_each_time(loop, helper) and not call.in_forward and (waits := read_by(call)):
+            seen.add(event.here)
+            yield helper, call, waits
+
+
 def above(node):
     while (node := node.up) is not None:
         yield node
@@ -93,7 +112,13 @@ def read_by(call) -> str | None:
     if isinstance(call.node.func, ast.Name):
         read = [given for given in call.node.args[:3] if call.is_call(f"builtins.{call.word()}")]
     else:
-        read = [call.node.func.value]
+        read = [behind_detach(call.node.func.value)]
     tensors = [node for node in read if isinstance(node, (ast.Name, ast.Attribute)) and call.is_tensor(node)]
     tensors = [node for node in tensors if not any("each" in o.path for o in call.origins(node))]  # not yet on the GPU
     return call.quoted(tensors[0]) if tensors else None
+
+
+def behind_detach(node):
+    """`loss` of `loss.detach()`"""
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
+    return behind_detach(node.func.value) if is_call else node
