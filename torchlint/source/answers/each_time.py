@@ -7,6 +7,9 @@ from itertools import islice
 
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import class_info, method_class
+from torchlint.source.flow.kinds import is_module
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, parameters_of, within
 from torchlint.source.training.loops import BATCHES, counts
@@ -23,8 +26,28 @@ def runs_each_time(place: Value, hops: int = _HOPS) -> bool:
     function = enclosing_function(place.node)
     if not isinstance(function, ast.FunctionDef) or not hops or not _runs_whenever_called(place, function):
         return False
-    calls = callers_of(place.module, function, method_class(place.module, function), everywhere=True)
-    return any(_is_each_time(call) or runs_each_time(call, hops - 1) for call in islice(calls, _CALLERS))
+    owner = method_class(place.module, function)
+    calls = list(islice(callers_of(place.module, function, owner, everywhere=True), _CALLERS))
+    is_forward = owner is not None and owner.is_module and _is_another_forward(place.module, function)
+    if is_forward and not any(_is_for_making(call) for call in calls):
+        return True
+    return any(_is_each_time(call) or runs_each_time(call, hops - 1) for call in calls)
+
+
+@remembered
+def _is_another_forward(module: Module, function: ast.FunctionDef) -> bool:
+    """Does it run layers on tensors that it gets: `generate`, `encode`?"""
+    index, given = module.index, {parameter.arg for parameter in parameters_of(function)[1:]}
+    calls = (call for call in index.inside(function, ast.Call) if isinstance(call.func, ast.Attribute))
+    runs = [call for call in calls if is_module(Value(module, call.func))]
+    taken = [name for call in runs for argument in call.args for name in index.inside(argument, ast.Name)]
+    asked = (asked.value for asked in index.inside(function, ast.Attribute) if asked.attr == "device")
+    return bool(runs) and any(getattr(node, "id", None) in given for node in (*taken, *asked))
+
+
+def _is_for_making(call: Value) -> bool:
+    """Is it run once, while a module is made?"""
+    return getattr(enclosing_function(call.node), "name", "") == "__init__"
 
 
 def _runs_whenever_called(place: Value, function: ast.FunctionDef) -> bool:

@@ -16,8 +16,8 @@ from torchlint.source.training.regions import loops_around
 
 
 def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:
-    """Does it run in some code, itself or by the call that leads to it? What a caller has handed in was made before, and
-    so was what a loop goes over.
+    """Does it run in some code, itself or by the call that leads to it? What a caller has handed in was made before,
+    and so was what a loop goes over.
     """
     while node.frame is not None and node.frame.call is not None:
         node = node.frame.call
