@@ -7,7 +7,10 @@ import ast
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 
-_CLEARING = frozenset("zero_grad no_grad set_grad_enabled requires_grad_ clip_grad_norm_ clip_grad_value_".split())
+_CLEARING = frozenset(
+    "zero_grad no_grad set_grad_enabled requires_grad_ clip_grad_norm_ clip_grad_value_ clip_grad_norm clip_gradients"
+    " unscale_gradients".split()
+)
 
 
 @remembered
