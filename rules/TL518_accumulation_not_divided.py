@@ -66,7 +66,7 @@ for i, batch in enumerate(loader):
 
 import ast
 
-from torchlint import Loop, on_round
+from torchlint import Loop, Round, on_round
 
 read_on = ("TL501", "TL502", "torch.Tensor.backward")
 in_tests = False
@@ -89,6 +89,56 @@ def check(loop: Loop):
             at=backward,
         )
         return
+
+
+@on_round("loop", "function", needs=("backward", "step", "accum|micro|chunk|split"))
+def in_a_loop_of_its_own(round: Round):
+    """`for _ in range(accumulate): loss(batch()).backward()`, and one step after it."""
+    for update in round.updates:
+        backward = update.backward
+        around, count = backward.event.loops, len(update.backwards)
+        if update.step.event.loops or len(around) != 1 or count > 1 or backward.event.tests or update.step.event.tests:
+            continue
+        inner = round.at(around[0])
+        if (
+            not isinstance(inner.node, ast.For)
+            or backward.module is not round.module
+            or not _counts_micro_batches(inner)
+            or any(clear.event.loops for clear in round.each("clear"))
+            or round.module.index.attributes("grad")  # they may be divided by hand
+            or not round.is_seen_through
+            or _is_divided(inner, backward)
+            or not _is_a_mean(inner, backward)
+        ):
+            continue
+        yield round.finding(
+            f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
+            help=f"divide the loss by the number of rounds of `for … in {inner.quoted(inner.node.iter)}`",
+            notes=[round.note(update.step, "one step for all rounds of the loop")],
+            at=backward,
+        )
+
+
+def _counts_micro_batches(loop) -> bool:
+    """`range(cfg.accumulate)`, or one batch in pieces: `zip(x.chunk(4), y.chunk(4))`"""
+    given = loop.node.iter
+    if isinstance(given, ast.Call) and loop.word(given) == "range":
+        return any(part in loop.source(given).lower() for part in ("accum", "micro"))
+    sources = given.args if isinstance(given, ast.Call) and loop.word(given) in ("zip", "enumerate") else [given]
+    made = [origin for source in sources for origin in loop.origins(source)]
+    return bool(made) and all(origin.does("chunk", "split", "tensor_split") for origin in made)
+
+
+def _is_a_mean(loop, backward) -> bool:
+    """Of torch's losses those that are not told to sum, whose gradients would be the same for any number of pieces."""
+    losses = list(_losses(loop, backward))
+    told = [(loss.made() or loss).argument("reduction") for loss in losses]
+    return bool(losses) and all(
+        loss.does("mean")
+        or (loss.fact is not None and loss.fact.reduces and all(n.startswith("torch.nn.") for n in loss.names))
+        and (reduction is None or getattr(reduction, "value", None) == "mean")
+        for loss, reduction in zip(losses, told)
+    )
 
 
 def _is_divided(loop, backward) -> bool:
