@@ -80,7 +80,10 @@ SCALES = ("div", "div_", "mul", "mul_", "true_divide", "divide", "multiply")
 def check(loop: Loop):
     for update in loop.updates:
         backward = update.backward
-        if update.every is None or backward.event.tests or not loop.is_seen_through or _is_divided(loop, backward):
+        code = loop.node, backward.function or loop.module.tree
+        if update.every is None or backward.event.tests or not loop.is_seen_through:
+            continue
+        if _is_divided(loop, backward, code):
             continue
         yield loop.finding(
             f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
@@ -94,29 +97,28 @@ def check(loop: Loop):
 @on_round("loop", "function", needs=("backward", "step", "accum|micro|chunk|split"))
 def in_a_loop_of_its_own(round: Round):
     """`for _ in range(accumulate): loss(batch()).backward()`, and one step after it."""
-    for update in round.updates:
-        backward = update.backward
-        around, count = backward.event.loops, len(update.backwards)
-        if update.step.event.loops or len(around) != 1 or count > 1 or backward.event.tests or update.step.event.tests:
+    if not round.updates or not round.is_seen_through or round.module.index.attributes("grad"):
+        return  # gradients may be divided by hand
+    clears_inside = any(clear.event.loops for clear in round.each("clear"))
+    for update in round.updates if not clears_inside else ():
+        backward, step = update.backward, update.step
+        if len(update.backwards) > 1 or len(backward.event.loops) != 1 or backward.event.tests or step.event.tests:
             continue
-        inner = round.at(around[0])
+        inner = round.at(backward.event.loops[0])
         if (
-            not isinstance(inner.node, ast.For)
-            or backward.module is not round.module
-            or not _counts_micro_batches(inner)
-            or any(clear.event.loops for clear in round.each("clear"))
-            or round.module.index.attributes("grad")  # they may be divided by hand
-            or not round.is_seen_through
-            or _is_divided(inner, backward)
-            or not _is_a_mean(inner, backward)
+            backward.module is round.module
+            and isinstance(inner.node, ast.For)
+            and _counts_micro_batches(inner)
+            and _is_a_mean(inner, backward)
+            and not _is_divided(inner, backward, (inner.node, *backward.event.helpers))
         ):
-            continue
-        yield round.finding(
-            f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
-            help=f"divide the loss by the number of rounds of `for … in {inner.quoted(inner.node.iter)}`",
-            notes=[round.note(update.step, "one step for all rounds of the loop")],
-            at=backward,
-        )
+            yield round.finding(
+                f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
+                help=f"divide the loss by the number of rounds of `for … in {inner.quoted(inner.node.iter)}`",
+                notes=[round.note(step, "one step for all rounds of the loop")],
+                at=backward,
+            )
+            return
 
 
 def _counts_micro_batches(loop) -> bool:
@@ -141,10 +143,10 @@ def _is_a_mean(loop, backward) -> bool:
     )
 
 
-def _is_divided(loop, backward) -> bool:
+def _is_divided(loop, backward, around) -> bool:
     """In the same round, on the way into backward, or where the loss comes from?"""
     named = {n.id for n in ast.walk(backward.node) if isinstance(n, ast.Name)}
-    for code in (loop.node, backward.function or loop.module.tree):
+    for code in around:
         scaled = map(_scaled, ast.walk(code))
         if any(isinstance(whole, ast.Name) and whole.id in named for whole in scaled):
             return True
