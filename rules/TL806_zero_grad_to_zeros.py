@@ -51,13 +51,15 @@ read_on = ("TL501", "torch.optim.Optimizer.zero_grad")
 in_tests = False
 
 
-@on_call(".zero_grad", needs="set_to_none", unknown=True)
+@on_call(".zero_grad", unknown=True)
 def check(call: Call):
-    if not call.role(call.receiver).seems_a("optimizer") or call.target < (2, 0) or needs_zeros(call):
+    if not (call.node.args or call.node.keywords) or call.target < (2, 0):
         return
-    given = call.argument_origins("set_to_none", 1)
+    role, given = call.role(call.receiver), call.argument_origins("set_to_none", 1)
+    if not (role.seems_a("optimizer") or role.seems_a("model")) or needs_zeros(call):
+        return
     if given and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in given):
-        written = next((k for k in call.node.keywords if k.arg == "set_to_none"), None)
+        written = next((k for k in call.node.keywords if k.arg == "set_to_none"), call.argument("set_to_none", 1))
         yield call.finding(
             "the gradients are overwritten with zeros, which backward then adds to",
             help="leave `set_to_none=False` out",
