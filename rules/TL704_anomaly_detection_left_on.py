@@ -112,7 +112,11 @@ def is_meant(call) -> bool:
 def is_looked_for(call) -> bool:
     """Is something run a second time where it has failed, or are all callers of its function under a condition?"""
     callers = call.callers
-    return isinstance(getattr(call.statement, "up", None), ast.ExceptHandler) or bool(callers) and all(map(is_meant, callers))
+    return (
+        isinstance(getattr(call.statement, "up", None), ast.ExceptHandler)
+        or bool(callers)
+        and all(map(is_meant, callers))
+    )
 
 
 def is_tried_once(call) -> bool:

@@ -49,53 +49,73 @@ Which names are set by helpers is answered in `torchlint/source/answers/set_attr
 """
 
 import ast
+import re
 
-from torchlint import SAME_NUMBERS, Node, on_node
-from torchlint.source.answers.set_attributes import is_one_of_parameters, sets_keyword, words_of
+from torchlint import Node, on_node
+from torchlint.source.answers.set_attributes import is_one_of_parameters, is_plain, is_read, sets_keyword, words_of
 
 read_on = ("TL209", "torch.Tensor.requires_grad_", "notes/autograd#setting-requires-grad")
 
-TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
+TYPO = re.compile(r"req\w{3,5}_grad(s|_|ient)?")
 
 
 @on_node(
-    "Assign", "AnnAssign", holds=("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
-)
+    "Assign", "AnnAssign", "Call",
+    holds=("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad", "requries_grad",
+           "requires_grad_", "requires_gradient", "require_gradient"),
+)  # fmt: skip
 def check(place: Node):
     node = place.node
+    if isinstance(node, ast.Call):
+        yield from in_call(place)
+        return
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
         if not isinstance(target, ast.Attribute) or place.uses(target):  # a setting that a class gives itself
             continue
-        if target.attr in TYPOS and is_parameter(place, target.value) and not is_so(place, target.value, node.value):
+        if not is_typo(target.attr) or is_own_mark(place, target.value, target.attr):
+            continue
+        if is_parameter(place, target.value) and not is_so(place, target.value, node.value):
             fix = place.replace(target, f"{place.source(target.value)}.requires_grad")
             yield finding(place, target, target.attr, fix)
 
 
-@on_node("Call", holds=("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad"))
-def in_calls(place: Node):
-    call = place.node
-    for keyword in call.keywords:
-        if keyword.arg in TYPOS and (
-            (place.name(call.func) or "").startswith("torch.") or sets_keyword(place.value, keyword.arg)
+def in_call(place: Node):
+    for keyword in place.node.keywords:
+        if is_typo(keyword.arg or "") and (
+            (place.name(place.node.func) or "").startswith("torch.") or sets_keyword(place.value, keyword.arg)
         ):
             fix = place.replace(keyword, f"requires_grad={place.source(keyword.value)}")
             yield finding(place, keyword, keyword.arg, fix)
 
 
-@on_node("Call", called="setattr", needs="require_grad|requires_grads|required_grad|reqires_grad")
+@on_node(
+    "Call",
+    called="setattr",
+    needs="require_g|requires_grads|requires_grad_|requires_gradient|required_grad|reqires_grad|requries_grad",
+)
 def by_name(place: Node):
     if place.word() == "setattr" and len(place.node.args) == 3:
         tensor, word, value = place.node.args
-        said = list(words_of(place.value.at(word, ())))
-        for typo in (typo for typo in TYPOS if typo in said):
-            if is_parameter(place, tensor) and not is_own(place, tensor) and not is_so(place, tensor, value):
+        for typo in sorted(set(filter(is_typo, words_of(place.value.at(word, ()))))):
+            if is_own(place, tensor) or is_own_mark(place, tensor, typo):
+                continue
+            if is_parameter(place, tensor) and not is_so(place, tensor, value):
                 fix = place.replace(word, '"requires_grad"') if isinstance(word, ast.Constant) else None
                 yield finding(place, place.node, typo, fix)
+
+
+def is_typo(word: str) -> bool:
+    return word != "requires_grad" and TYPO.fullmatch(word) is not None
 
 
 def is_own(place: Node, node: ast.expr) -> bool:
     """Is it the object itself, which may have settings of any name?"""
     return place.word(node) == "self"
+
+
+def is_own_mark(place: Node, node: ast.expr, word: str) -> bool:
+    """Does its class have that, or does the file read what another word for it says?"""
+    return "gradient" in word and is_read(place.module, word) or place.has_own_attribute(node, word)
 
 
 def is_parameter(place: Node, node: ast.expr) -> bool:
@@ -116,24 +136,12 @@ def is_parameter(place: Node, node: ast.expr) -> bool:
     return is_in_loop or is_one_of_parameters(place.value.at(node, ()))
 
 
-def is_made_without(place: Node, tensor: ast.expr) -> bool:
-    """Is it computed where torch records nothing, as in the forward of an `autograd.Function`?"""
-    made = place.origins(tensor)
-    return bool(made) and all(isinstance(m.node, ast.Call) and m.no_grad and m.fact is not None for m in made)
-
-
-def is_moved(place: Node, tensor: ast.expr) -> bool:
-    """Is it a new tensor that is moved or cast: `torch.zeros(n).float().to(device)`?"""
-    made = place.origins(tensor, SAME_NUMBERS)
-    return bool(made) and all(m.node is not None and m.requires_grad(m.node) is False for m in made)
-
-
 def is_so(place: Node, tensor: ast.expr, value: ast.expr | None) -> bool:
     """Is a tensor told to take no gradient that takes none anyhow, and becomes no parameter that does?"""
     takes_one = place.requires_grad(tensor)
     if not is_false(value) or takes_one:
         return False
-    if takes_one is None and not is_moved(place, tensor) and not is_made_without(place, tensor):
+    if takes_one is None and not is_plain(place.value.at(tensor, ())):
         return False
     text, around = place.source(tensor), place.function or place.module.tree
     later = place.calls("Parameter", "requires_grad_", "register_parameter", inside=around)

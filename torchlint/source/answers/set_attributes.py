@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.source.flow.flow import callees, origins
+from torchlint.facts import fact
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.kinds import is_tensor
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import receiver
-from torchlint.source.training.regions import loops_around, tests_around
+from torchlint.source.training.grads import requires_grad
+from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
 
 _PARAMETERS = {("parameters", (EACH,)), ("named_parameters", (EACH, 1))}
 
@@ -42,6 +46,29 @@ def is_one_of_parameters(value: Value) -> bool:
         isinstance(origin.node, ast.Call) and (last_word(origin.node.func), origin.path) in _PARAMETERS
         for origin in made
     )
+
+
+def is_plain(tensor: Value) -> bool:
+    """Is it a new tensor that is moved or cast, `torch.zeros(n).float().to(device)`, or computed where torch records
+    nothing, as in the forward of an `autograd.Function`?
+    """
+    new, made = origins(tensor, SAME_NUMBERS), origins(tensor)
+    if new and all(one.node is not None and requires_grad(one.at(one.node, ())) is False for one in new):
+        return True
+    return bool(made) and all(_is_computed_without(one) for one in made)
+
+
+def _is_computed_without(made: Value) -> bool:
+    if not isinstance(made.node, ast.Call) or not under_no_grad(made.module, made.node):
+        return False
+    rows = [fact(callee.name) for callee in callees(made) if callee.name]
+    return bool(rows) and None not in rows
+
+
+@remembered
+def is_read(module: Module, word: str) -> bool:
+    """Does a file read an attribute of that name, of whatever?"""
+    return any(isinstance(node.ctx, ast.Load) for node in module.index.attributes(word))
 
 
 def sets_keyword(call: Value, word: str) -> bool:
