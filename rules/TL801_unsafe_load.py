@@ -84,6 +84,7 @@ import ast
 import re
 
 from torchlint import Call, on_call
+from torchlint.source.answers.brought_in import is_from_outside
 
 read_on = ("TL804", "TL305", "torch.load", "notes/serialization")
 in_tests = False
@@ -91,36 +92,30 @@ in_tests = False
 KNOWN_OWNERS = ("facebookresearch", "facebookincubator", "pytorch", "fairinternal")  # whom torch itself trusts
 
 
-BRINGS = re.compile(r"download|urlopen|urlretrieve|load_file_from_url")
-OUTSIDE = {"requests.get", "requests.request", "wget.download"}
-
-
 @on_call("torch.load")
 def check(call: Call):
     if any(origin.names == {"io.BytesIO"} and not origin.node.args for origin in call.argument_origins("f", 0)):
         return  # what this program has written itself, to copy it
     given = call.keyword_origins("weights_only")
-    if given:
-        if is_always(False, given):
-            yield finding(call, "says that any object may be loaded, and with it any code")
-    elif call.target < (2, 6) and not call.has_stars and call.argument("weights_only") is None:
-        yield finding(call, "loads any object before torch 2.6, and with it any code")
+    if is_always(False, given):
+        yield finding(call, "says that any object may be loaded, and with it any code", reads_from_outside(call))
+    elif not given and call.target < (2, 6) and not call.has_stars and call.argument("weights_only") is None:
+        yield finding(call, "loads any object before torch 2.6, and with it any code", reads_from_outside(call))
 
 
 @on_call("functools.partial", needs=("weights_only", "load"))
 def bound(call: Call):
     function = call.argument("func", 0)
     if function is not None and call.name(function) == "torch.load":
-        given = call.keyword_origins("weights_only")
-        if given and is_always(False, given):
-            yield finding(call, "makes a function that loads any object, and with it any code")
+        if is_always(False, call.keyword_origins("weights_only")):
+            yield finding(call, "makes a function that loads any object, and with it any code", False)
 
 
 @on_call("torch.hub.load", needs="trust_repo")
 def trusted(call: Call):
     given = call.keyword_origins("trust_repo")
     where = call.argument_origins("repo_or_dir", 0)
-    if not given or not is_always(True, given) or len(where) != 1 or not isinstance(where[0].node, ast.Constant):
+    if not is_always(True, given) or len(where) != 1 or not isinstance(where[0].node, ast.Constant):
         return
     repository, _, version = str(where[0].node.value).partition(":")
     owner, _, name = repository.partition("/")
@@ -129,48 +124,61 @@ def trusted(call: Call):
         yield call.finding(
             f"this runs the code that `{repository}` holds today, and nobody is asked",
             help='name a commit, `"owner/name:commit"`, or pass `trust_repo="check"`',
-            severity="info"
-            if re.fullmatch(r"v?\d+(\.\d+)+.*", version)
-            else "warning",  # a tag may be moved, and is not
+            severity="info" if re.fullmatch(r"v?\d+(\.\d+)+.*", version) else "warning",  # tags are seldom moved
         )
 
 
 def is_always(wanted: bool, given: list) -> bool:
-    return all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is wanted for o in given)
+    return bool(given) and all(
+        not o.path and isinstance(o.node, ast.Constant) and o.node.value is wanted for o in given
+    )
 
 
-def is_from_outside(call: Call) -> bool:
-    """Does what is loaded come from the network?"""
-    waiting, seen = call.argument_origins("f", 0), set()
-    while waiting and len(seen) < 40:
-        origin = waiting.pop()
-        if origin.unknown or origin.node in seen:
-            continue
-        seen.add(origin.node)
-        for part in origin.inside(ast.Call, ast.Attribute, ast.Constant, ast.Name):
-            if isinstance(part, ast.Constant):
-                comes = isinstance(part.value, str) and part.value.startswith(("http://", "https://"))
-            else:
-                called = part.func if isinstance(part, ast.Call) else part
-                comes = origin.name(called) in OUTSIDE or part is not called and BRINGS.search(origin.word(called))
-                waiting += [] if isinstance(part, ast.Call) or part is origin.node else origin.origins(part)
-            if comes:
-                return True
-    return False
-
-
-def finding(call: Call, message: str):
+def finding(call: Call, message: str, is_foreign: bool):
     return call.finding(
         f"`{call.short}` {message}",
         help="say `weights_only=True`",
         fix=call.fix("load weights only", call.with_keyword("weights_only", "True"), applicability="unsafe"),
-        severity="warning" if is_from_outside(call) else "info",
+        severity="warning" if is_foreign else "info",
     )
+
+
+def reads_from_outside(call: Call) -> bool:
+    given = call.argument("f", 0) if isinstance(call.node, ast.Call) else None
+    return given is not None and is_from_outside(call.value.at(given, ()))
+
+
+@on_call("torch.hub.load_state_dict_from_url", "torch.utils.model_zoo.load_url", needs="weights_only")
+def from_url(call: Call):
+    if is_always(False, call.keyword_origins("weights_only")):
+        is_known = is_always(True, call.keyword_origins("check_hash"))
+        yield finding(call, "loads any object that the address holds today, and with it any code", not is_known)
+
+
+@on_call("numpy.load", needs="allow_pickle")
+def of_objects(call: Call):
+    if is_always(True, call.argument_origins("allow_pickle", 2)):
+        yield call.finding(
+            f"`{call.short}` takes any object that the file holds, and with it any code",
+            help="leave `allow_pickle` out, and keep plain arrays",
+            severity="warning" if reads_from_outside(call) else "info",
+        )
+
+
+@on_call("pickle.load", "pickle.loads", "pickle.Unpickler", "dill.load", needs="download|request|http")
+def of_others(call: Call):
+    if reads_from_outside(call):
+        yield call.finding(
+            "what is unpickled here comes from the network, and runs any code that its author put into it",
+            help="take a format that holds data only, as JSON or safetensors",
+        )
 
 
 @on_call(".load_state_dict", needs="pickle", unknown=True)
 def unpickled(call: Call):
     for origin in call.argument_origins("state_dict", 1):
+        if origin.module is call.module and reads_from_outside(origin):
+            continue  # that is said of it already
         if origin.is_call("pickle.load", "dill.load", "cloudpickle.load") or is_read_and_unpickled(origin):
             yield call.finding(
                 f"the weights come from `{origin.short}`, which runs any code that the file holds",
