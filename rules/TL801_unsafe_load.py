@@ -78,6 +78,8 @@ with io.BytesIO() as other:
 words = pickle.load(open("words.pkl", "rb"))
 model.load_state_dict(torch.load(path))
 ```
+
+What comes from the network is answered in `torchlint/source/answers/brought_in.py`.
 """
 
 import ast
