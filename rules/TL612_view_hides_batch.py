@@ -73,6 +73,7 @@ boxes = torch.rand(2, 7, 7, 36).view(-1, 2 * 2)
 """
 
 import math
+import re
 
 from torchlint import on_op
 
@@ -85,9 +86,9 @@ def check(op):
     taken, made = op.argument("input", 0), op.result
     size = op.args[1] if len(op.args) == 2 and isinstance(op.args[1], (tuple, list)) else op.args[1:]
     if op.guessed or taken.is_open:
-        if len(size) == 2 and size[0] == -1 and "*" in op.text(2):
+        if len(size) == 2 and size[0] == -1 and "*" in _written(op):
             yield op.finding(
-                f"it mixes samples when `{op.text(2)}` is not the size of one",
+                f"it mixes samples when `{_written(op)}` is not the size of one",
                 help="write `torch.flatten(x, 1)`, which keeps the samples apart",
             )
         return
@@ -103,7 +104,19 @@ def check(op):
     )
 
 
+def _written(op) -> str:
+    """The second size, as it is written: `n` of `x.view(-1, n)` and of `x.reshape((-1, n))`"""
+    return op.text(2) or op.text(1).strip("()[]").partition(",")[2].strip()
+
+
 def _has_all_channels(op, shape: tuple[int, ...], numbers: int) -> bool:
-    """Does a row of `64 * 7 * 7` speak of all 64 channels, which have more than 7 * 7 places?"""
-    factors = {factor.strip() for factor in op.text(2).split("*")}
-    return len(factors) > 1 and len(shape) > 3 and str(shape[1]) in factors and numbers < math.prod(shape[1:])
+    """Does a row of `64 * 7 * 7`, or of `self.flat` that is set so, speak of all 64 channels, which have more than
+    7 * 7 places?
+    """
+    if len(shape) < 4 or numbers >= math.prod(shape[1:]):
+        return False
+    text, channels = _written(op), str(shape[1])
+    factors = {factor.strip() for factor in text.split("*")}
+    if len(factors) == 1 and re.fullmatch(r"[a-zA-Z_][\w.]*", text):
+        return op.file_says(rf"\b{re.escape(text)} *= *(?=[\w *]*\*)[\w *]*\b{channels}\b")
+    return len(factors) > 1 and channels in factors
