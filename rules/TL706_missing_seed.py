@@ -59,7 +59,7 @@ How it works: `torchlint/source/answers/unread_seeds.py`.
 import ast
 from itertools import takewhile
 
-from torchlint import Round, named, on_round
+from torchlint import Call, Round, named, on_call, on_round
 from torchlint.source.answers.unread_seeds import unread_seed
 
 read_on = ("TL702", "TL709", "torch.manual_seed", "notes/randomness")
@@ -74,12 +74,28 @@ def check(program: Round):
     trains = [act for act in program.each("backward") if program.each("step")]
     if not trains:
         return
+    yield from unseeded(program, trains[0], starts(program, trains[0]))
+
+
+@on_call("lightning.Trainer", "lightning.pytorch.Trainer", "pytorch_lightning.Trainer", needs="fit(")
+def by_lightning(call: Call):
+    if call.module.index.callers(call.word())[0] is not call.node:
+        return  # of several trainers the first one speaks
+    if not any(way.function is None for way in ([call] if call.function is None else call.callers)):
+        return
+    fits = (fit for fit in call.calls("fit") if any(o.node is call.node for o in fit.origins(fit.receiver)))
+    fit = next(fits, None)
+    if fit is not None and not (call.project_says("seed") and may_seed_torch(call)):
+        yield from unseeded(call, fit, [])
+
+
+def unseeded(program, trained, starts: list):
     others = [call for call in program.calls("seed") if call.is_call("random.seed", "numpy.random.seed")]
     if others:
         yield program.finding(
             f"this program trains, and `{others[-1].short}` does not seed torch: no run can be repeated",
             help="call `torch.manual_seed`, too",
-            notes=[program.note(trains[0], "trained here")],
+            notes=[program.note(trained, "trained here")],
             at=others[-1],
         )
         return
@@ -89,10 +105,10 @@ def check(program: Round):
             "this program trains, and nothing sets a seed: no run can be repeated",
             help="call `torch.manual_seed` first",
             notes=[
-                *(program.note(start, "at the beginning of this, for example") for start in starts(program, trains[0])),
+                *(program.note(start, "at the beginning of this, for example") for start in starts),
                 *([] if unread is None else [program.note(unread, "this seeds nothing")]),
             ],
-            at=trains[0],
+            at=trained,
         )
 
 

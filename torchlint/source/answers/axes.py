@@ -56,7 +56,7 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
     if sum(len(axis) == 1 and _is_axis(axis[0]) for axis in after) < 2:
         return None
     tensor = Value(module, call.func.value)
-    before = None if _is_padded(tensor) else _layout(tensor, _DEPTH)
+    before = None if _is_padded(tensor) else _layout(tensor, _DEPTH) or _all_named(tensor, after)
     if before is None:
         return None
     each = (([factor] for factor in axis) if isinstance(axis, _Merged) else [axis] for axis in before)
@@ -70,6 +70,13 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
                 is_part = isinstance(before[number], _Merged)
                 return Misplaced(module.segment(sizes[i]), number, is_part, i, _order(before, after))
     return None
+
+
+def _all_named(tensor: Value, after: Layout) -> Layout | None:
+    """`h.view(h.size(0), h.size(2), h.size(1))` names all axes that a tensor has, though nothing counts them."""
+    source, factors = _source(tensor), _flat(after)
+    axes = [] if source is None else [(id(source.node), i) for i in range(len(factors))]
+    return [[axis] for axis in axes] if set(factors) == set(axes) else None
 
 
 def _is_padded(tensor: Value) -> bool:
