@@ -46,6 +46,9 @@ page = requests.get(url, timeout=9)
 state = torch.load(io.BytesIO(page.content), weights_only=False)  # TL801
 ```
 
+`np.load(…, allow_pickle=True)` and `torch.hub.load_state_dict_from_url(…, weights_only=False)` are told apart in the same way. Of
+pickle it is said where what is read comes from the network, or becomes weights.
+
 `torch.hub.load` runs the code of a repository, whatever it is by then. torch asks first, unless it is told to trust:
 
 ```python bad
