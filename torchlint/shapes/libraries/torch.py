@@ -317,8 +317,9 @@ def _variable(machine, data, requires_grad=False, volatile=False):
 class Autocast(Context):
     """A region of mixed precision."""
 
-    def __init__(self, dtype: Any, enabled: Any):
-        self.region = autocast.region(dtype if isinstance(dtype, torch.dtype) else None, enabled is not False)
+    def __init__(self, dtype: Any, enabled: Any, on_cpu: bool):
+        dtype = dtype if isinstance(dtype, torch.dtype) else None
+        self.region = autocast.region(dtype, enabled is not False, on_cpu)
 
     def __enter__(self):
         return self.region.__enter__()
@@ -330,7 +331,8 @@ class Autocast(Context):
 def _autocast(machine, device_type="cuda", dtype=None, enabled=True, *args, **kwargs):
     if isinstance(device_type, bool):
         enabled = device_type
-    return Autocast(dtype, enabled)
+    on_cpu = type(device_type) is str and device_type == "cpu" and machine.cuda  # else only for want of a GPU
+    return Autocast(dtype, enabled, on_cpu)
 
 
 def _checkpoint(
