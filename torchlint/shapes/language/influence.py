@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from torchlint.shapes.language.cut_short import NAMING
 from torchlint.shapes.language.touching import (
@@ -14,6 +15,7 @@ from torchlint.shapes.language.touching import (
     Effects,
     TouchedFile,
     count_of_parts,
+    is_unpacked,
     own_nodes,
     text_of,
 )
@@ -78,6 +80,22 @@ class Influence:
         defined = [one for text in self.texts for one in text.functions.get(function, ())]
         given = any(function.lstrip(".") in text.variables.of_the_file for text in self.texts)
         return bool(defined) and not given and all(count_of_parts(one) == count for one in defined)
+
+    def gives_parts(self, statement: ast.stmt, count: int) -> bool:
+        """`a, b = f(x)`, where all functions that may be `f` return so many values, whatever they return."""
+        text, call = self.holds(statement), statement.value if is_unpacked(statement) else None
+        return text is not None and isinstance(call, ast.Call) and self._has_parts(text.function_of(call), count)
+
+    def may_leave(self, doubted: Any, running: list[ast.stmt]) -> bool:
+        """Whether a condition that nobody knows stands in a function of which a statement runs, and may leave it."""
+        if not isinstance(doubted, ast.AST) or isinstance(doubted, ast.arg):
+            return False
+        text = self.holds(doubted)
+        statement = text.statement_of(doubted) if text is not None else None
+        if text is None or statement is None:
+            return True
+        around = text.function_around(statement)
+        return text.effects([statement]).leaves and any(text.function_around(one) is around for one in running)
 
     def touched(self, words: Iterable[str]) -> frozenset[str]:
         """What depends on any of these words, with them."""

@@ -14,7 +14,7 @@ import builtins
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import torch
 from torch import nn, optim
@@ -406,6 +406,13 @@ class TouchedFile:
             inside = self.parents.get(inside)
         return inside
 
+    def function_around(self, node: ast.AST) -> ast.AST | None:
+        """The innermost function that a node is in; none for what a file itself runs."""
+        inside = self.parents.get(node)
+        while inside is not None and not isinstance(inside, FUNCTIONS):
+            inside = self.parents.get(inside)
+        return inside
+
     def of_value(self, statement: ast.stmt) -> Effects:
         """What a statement makes of a value in it: what it sets itself, and not what stands in its blocks."""
         if isinstance(statement, ast.Return):
@@ -450,6 +457,10 @@ def _unpacked(statement: ast.stmt) -> list[ast.expr]:
         if isinstance(target, ast.Tuple) and not any(isinstance(one, ast.Starred) for one in target.elts):
             return target.elts
     return []
+
+
+def is_unpacked(statement: ast.stmt) -> TypeGuard[ast.Assign]:
+    return bool(_unpacked(statement))
 
 
 def _returned(function: Any) -> list[list[ast.expr]]:

@@ -51,13 +51,13 @@ def _stores(definition: ast.ClassDef, name: str) -> bool:
 class Certainty(PlainRefusals):
     """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
 
-    def is_sure(self) -> bool:
+    def is_sure(self, parts: int = 0) -> bool:
         """Whether the script came here on values that are all its own: what was guessed, or left out, has nothing to do
-        with what runs now.
+        with what runs now; or with how many `parts` a call gives to the names that stand there.
         """
         if not self.scripting or self.presumed or self.expected:
             return False
-        return not self.doubts or self._is_apart()
+        return not self.doubts or self._is_apart(parts)
 
     def doubt(self, node: ast.AST, why: Doubt = Doubt.ANSWERED) -> None:
         """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop."""
@@ -78,9 +78,9 @@ class Certainty(PlainRefusals):
         if self.scripting and program.path == self.script and name in program.read_anyhow:
             self.never = self.never or not program.may_define(name)
 
-    def _is_apart(self) -> bool:
+    def _is_apart(self, parts: int = 0) -> bool:
         """Whether nothing that the statement reads which runs now, or on which it depends that it runs, comes from what
-        is in doubt.
+        is in doubt. A function that always returns so many `parts` returns them whatever else is.
         """
         if self._doubted[0] != (len(self.doubts), len(self.files)):
             self._doubted = ((len(self.doubts), len(self.files)), *self._touched())
@@ -88,7 +88,9 @@ class Certainty(PlainRefusals):
         if EVERYTHING in touched:
             return False
         places = [self.place, *(at for _, at in reversed(self.stack))]
-        for number, place in enumerate(places):
+        running: list[ast.stmt] = []
+        is_of_parts = False
+        for place in places:
             source = program.source_of(place[0]) if place is not None else None
             if source is None:
                 return False
@@ -99,9 +101,23 @@ class Certainty(PlainRefusals):
             for statement in around:
                 if id(statement) in asked or not touched.isdisjoint(text.asked_by(statement)):
                     return False
-            if not number and not hasattr(around[-1], "body") and not touched.isdisjoint(text.words_in(around[-1])):
+            running.append(around[-1])
+            if len(running) > 1 or hasattr(around[-1], "body") or touched.isdisjoint(text.words_in(around[-1])):
+                continue
+            if not parts:
                 return False
-        return True
+            is_of_parts = True
+        return not is_of_parts or self._gives_parts(parts, running)
+
+    def _gives_parts(self, parts: int, running: list[ast.stmt]) -> bool:
+        """Whether the innermost of the statements that run unpacks what always has so many parts, and none of them may
+        have been left out, by a function or loop that was left before.
+        """
+        assert self._influence is not None
+        influence = self._influence[1]
+        return influence.gives_parts(running[0], parts) and not any(
+            influence.may_leave(doubted, running) for doubted in self.doubts.values()
+        )
 
     def _touched(self) -> tuple[frozenset[str], set[int]]:
         """What depends on all that is in doubt, by word, and the branches that were chosen without knowing."""
@@ -124,12 +140,18 @@ class Certainty(PlainRefusals):
         return influence.touched(words), asked
 
     def blame(
-        self, error: Exception, says: str = "", kind: str = "operation", about: Any = None, sure: bool = True
+        self,
+        error: Exception,
+        says: str = "",
+        kind: str = "operation",
+        about: Any = None,
+        sure: bool = True,
+        parts: int = 0,
     ) -> Exception:
         """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it and
         why. One that is not `sure` depends on what was done before, of which something may have been missed.
         """
-        if self.is_sure() and id(error) not in self.failures:
+        if self.is_sure(parts) and id(error) not in self.failures:
             self.remember(error, operator.getitem, (), {}, certain=True)
             failure = self.failures[id(error)]
             failure.kind, failure.says, failure.about, failure.sure = kind, says or str(error), about, sure
@@ -265,7 +287,8 @@ class Certainty(PlainRefusals):
             return self.blame(error, says)
         named = type(value).__module__ == "torch.return_types"  # `values, indices = x.topk(5)`
         if named or type(value) in (tuple, list, torch.Size) and self.is_whole(value):
-            return self.blame(error, f"{len(value)} values for {count} names: {error}")
+            parts = len(value) if type(value) is tuple else 0
+            return self.blame(error, f"{len(value)} values for {count} names: {error}", parts=parts)
         return error
 
     def is_one(self, error: TypeError, value: Any) -> Exception:
