@@ -28,6 +28,7 @@ from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.dates import DATES
+from torchlint.shapes.libraries.environment import ENVIRONMENT
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.path_texts import path_text
@@ -316,10 +317,6 @@ def _contextmanager(machine, function):
     return made
 
 
-def _environ(machine, name=None, default=None):
-    return default if default is not None else Unknown("the environment")
-
-
 def _exit(machine, status=None, *_):
     raise ProgramExit(status)
 
@@ -484,6 +481,7 @@ FOUND: dict[str, Any] = {
     **PATHS,
     **DATES,
     **IMPORTING,
+    **ENVIRONMENT,
     **DATACLASSES,
     **TABLES_OF_TEXT,
     **TEMPORARY,
@@ -529,7 +527,6 @@ FOUND: dict[str, Any] = {
         typing__dataclass_transform=transparent,
         typing__runtime_checkable=_identity,
         typing__no_type_check=_identity,
-        os__getenv=_environ,
         os__path__join=_join,
         os__path__dirname=_dirname,
         os__path__abspath=_absolute,
