@@ -39,7 +39,6 @@ from torchlint.source.training.events import (
     imports_saying,
     iterated,
     leading_to,
-    may_call,
     may_call_here,
     may_mention,
     own_events,
@@ -281,7 +280,7 @@ class _Trace:
 
     def _may_learn_in(self, loop: ast.AST, event: Event) -> bool:
         """Does anything in a loop take gradients? What is called from so far away is not all followed."""
-        if len(event.via) > 1 and may_call(event.module, [loop], "backward"):
+        if len(event.via) > 1 and may_mention(event.module, [loop], frozenset(("backward",))):
             return True
         return any(within(way.node, loop) for act in self.learning for way in (act, *act.event.via))
 
