@@ -63,10 +63,9 @@ def _kind(origin: Value) -> str | None:
     if isinstance(node, ast.Call):
         return _call_kind(origin)
     if isinstance(node, ast.BinOp):
-        is_longer_list = isinstance(node.op, ast.Add) and any(
-            _is_list(origin.at(side, ())) for side in (node.left, node.right)
-        )
-        return PLAIN if is_longer_list else _computed_kind(origin, node.left, node.right)
+        found = _computed_kind(origin, node.left, node.right)
+        is_longer = found == TENSOR and isinstance(node.op, ast.Add)
+        return PLAIN if is_longer and any(_is_list(origin.at(s, ())) for s in (node.left, node.right)) else found
     if isinstance(node, ast.UnaryOp):
         return _computed_kind(origin, node.operand)
     if isinstance(node, ast.Compare):
