@@ -371,13 +371,13 @@ def _may_reach(switched: Value, model: Value) -> bool:
 
 
 def _is_switched_at_the_top(model: Value) -> bool:
-    """Does the file that makes a model put it in eval mode, before anybody calls its functions?"""
+    """Does the file that makes a model, or asks it, put it in eval mode, before anybody calls its functions?"""
     return any(
         isinstance(call.func, ast.Attribute)
         and enclosing_function(call) is None
-        and _may_reach(Value(made.module, call.func.value), model)
-        for made in identity(model).values()
-        for call in made.module.index.callers("eval")
+        and _may_reach(Value(home, call.func.value), model)
+        for home in {model.module, *(made.module for made in identity(model).values())}
+        for call in home.index.callers("eval")
     )
 
 
