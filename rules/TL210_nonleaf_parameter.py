@@ -124,10 +124,11 @@ def check(node: Node):
 
 
 def is_shown(node: Node, found) -> bool:
-    """Does a notebook only show the gradient? Lessons let readers see that it is None."""
-    if found.why != "grad" or not node.module.path.endswith(".ipynb"):
-        return False
+    """Does a lesson only show the gradient: a notebook, or what shows `is_leaf`, too? It lets readers see the None."""
     name = node.source(found.use)
+    is_lesson = node.module.path.endswith(".ipynb") or f"{name}.is_leaf" in node.module.index.text
+    if found.why != "grad" or not is_lesson:
+        return False
     reads = [n for n in node.inside(ast.Attribute, of=node.module.tree) if n.attr == "grad"]
     return all(is_printed(read) for read in reads if node.source(read.value) == name)
 

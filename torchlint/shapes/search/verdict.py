@@ -112,7 +112,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
 
 def _strided(assumption: Assumption) -> Iterator[Assumption]:
     """Each size a little larger, alone, and all but the first together: two sides that are multiplied may share a
-    divisor that neither has for itself.
+    divisor that neither has for itself, and a batch that is flattened with them one that a single sample has not.
     """
     for path, guess in leaves(assumption):
         for position, size in enumerate(guess.shape):
@@ -122,6 +122,7 @@ def _strided(assumption: Assumption) -> Iterator[Assumption]:
             for more in STRIDES:
                 larger = {i: size + more for i, size in enumerate(guess.shape) if i}
                 yield replace(assumption, path, _resized(guess, larger))
+                yield replace(assumption, path, _resized(guess, {**larger, 0: 1, 1: guess.shape[1]}))
 
 
 def _of_one_product(assumption: Assumption, locked: list[tuple[tuple, TensorGuess, int]]) -> Iterator[Assumption]:

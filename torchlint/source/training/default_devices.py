@@ -45,7 +45,8 @@ def is_default_moved_elsewhere(module: Module) -> bool:
 def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
     says = module.index.says
-    if any(map(says, ("cuda", "accelerator", "Accelerator", "lightning", "Lightning"))):
+    words = [word for word in ("cuda", "accelerator", "Accelerator", "lightning", "Lightning") if says(word)]
+    if words and any(word in _COMMENT.sub("", module.index.text) for word in words):
         return True
     if (says("mps") or says("xpu")) and re.search(r"\b(?:mps|xpu)\b", module.index.text):
         return True
