@@ -299,3 +299,13 @@ print(net(torch.zeros(2, 4)))
 def test_what_must_be_given_although_nothing_says_so(tmp_path, options, given, document, lines):
     text = HEAD + LEFT_OUT.format(options=options, given=given)
     assert len(found(tmp_path, text, {"README.md": f"```\n{document}\n```"})) == lines
+
+
+@pytest.mark.parametrize(("default", "lines"), [("", 0), ("net_batch_", 1), ("net_batch9_", 0)])
+def test_an_empty_text_is_of_an_option_that_everybody_gives(tmp_path, default, lines):
+    text = f"""
+parser.add_argument("--model", type=str, default="{default}", help="path of a model")
+name = parser.parse_args().model
+batch = int(name[name.find("batch") + 5 : name.rfind("_")])
+"""
+    assert len(found(tmp_path, HEAD + text, {})) == lines

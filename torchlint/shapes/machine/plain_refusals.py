@@ -34,8 +34,11 @@ class PlainRefusals:
     """The part of the machine that remembers what Python refuses of values that are its own."""
 
     def deny(self, error: Exception, *values: Any, says: str = "") -> Exception:
-        """The error, remembered if it is Python's own and of values that are what they seem."""
-        if not self.trying and all(type(value) in _PLAIN or self._is_the_programs(value) for value in values):
+        """The error, remembered if it is Python's own and of values that are what they seem. An empty text may be of an
+        option that everybody gives.
+        """
+        is_left_out = self.starts.leaves_out and any(type(value) is str and not value for value in values)
+        if not is_left_out and not self.trying and all(type(value) in _PLAIN or self._is_the_programs(value) for value in values):
             self.blame(error, says)
         return error
 
