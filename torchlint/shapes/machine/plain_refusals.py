@@ -37,8 +37,9 @@ class PlainRefusals:
         """The error, remembered if it is Python's own and of values that are what they seem. An empty text may be of an
         option that everybody gives.
         """
-        is_left_out = self.starts.leaves_out and any(type(value) is str and not value for value in values)
-        if not is_left_out and not self.trying and all(type(value) in _PLAIN or self._is_the_programs(value) for value in values):
+        if self.starts.leaves_out and any(type(value) is str and not value for value in values):
+            return error
+        if not self.trying and all(type(value) in _PLAIN or self._is_the_programs(value) for value in values):
             self.blame(error, says)
         return error
 
