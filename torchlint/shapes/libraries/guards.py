@@ -376,8 +376,9 @@ def _array_values(machine, method, *args):
     return made
 
 
-def _numpy(machine, method, /, *args, **kwargs):
-    machine.foreign(device_tags.check_numpy, (method.__self__,), {})
+def _numpy(machine, method, /, *args, force=False):
+    if force is False:  # with it the tensor is detached and brought to the CPU first
+        machine.foreign(device_tags.check_numpy, (method.__self__,), {})
     return Array(method.__self__.detach())
 
 
