@@ -230,3 +230,69 @@ def test_what_an_object_holds_may_be_filled_by_whoever_gets_it(tmp_path, table, 
     print(train().rows["acc"][-1])
     """
     assert len(faults(tmp_path, program)) == found
+
+
+USE_OF_LISTS = """
+import re
+import native
+
+class Reader(native.Visitor):
+    names = []
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def visit_name(self, name):
+        self.names.append(name)
+        self.seen.append(name)
+
+class Plain:
+    seen = []
+
+    def visit(self):
+        print("nothing")
+
+reader, plain, found = Reader(), Plain(), []
+text = open("text.txt").read()
+
+def take(match):
+    found.append(match)
+    return ""
+
+"""
+
+
+@pytest.mark.parametrize(
+    "called, read, wrong",
+    [
+        ("reader.visit('a')", "reader.seen", 0),
+        ("reader.visit('a')", "reader.names", 0),
+        ("native.dump({}, kind=Reader)", "Reader.names", 0),
+        ("reader.visitors", "reader.seen", 1),
+        ("plain.visit()", "plain.seen", 1),
+        ("native.dump({}, kind=Plain.__name__)", "plain.seen", 1),
+        ("re.sub('a', take, text)", "found", 0),
+        ("re.sub('a', take, 'abc')", "found", 0),
+        ("re.compile('a').sub(lambda m: found.append(m) or '', text)", "found", 0),
+        ("re.sub('a', lambda m: m.group(), text)", "found", 1),
+        ("re.sub('d', take, 'abc')", "found", 1),
+        ("list(map(take, text.split()))", "found", 0),
+        ("list(map(len, text.split()))", "found", 1),
+        ("list(filter(found.append, text.split()))", "found", 0),
+        ("list(filter(str.isdigit, text.split()))", "found", 1),
+    ],
+)
+def test_what_others_call_may_fill_the_lists_that_it_names(tmp_path, called, read, wrong):
+    assert len(faults(tmp_path, f"{USE_OF_LISTS}{called}\nprint({read}[0])\n")) == wrong
+
+
+@pytest.mark.parametrize("count, written", [("", "x4x2"), (", count=1", "x4b2"), (", 1", "x4b2")])
+def test_a_function_says_what_stands_in_the_place_of_a_match(tmp_path, count, written):
+    program = f"""
+    import re
+
+    text = re.sub("[a-z]", lambda found: "x" * len(found.group()), "a4b2"{count})
+    torch.ones(2, 1 if text == "{written}" else 3) @ torch.ones(2, 3)
+    """
+    assert len(faults(tmp_path, program)) == 1

@@ -286,3 +286,65 @@ def test_a_dataset_of_nobody_knows_how_many_samples_is_asked_for_the_first(tmp_p
     """
     assert faults(tmp_path, program) == []
     assert len(faults(tmp_path, program.replace("texts.read()", "torch.zeros(4, 3)"))) == 1
+
+
+@pytest.mark.parametrize(
+    "ends, wrong",
+    [
+        ("return kind is not None and issubclass(kind, RuntimeError)", 0),
+        ("return isinstance(error, (KeyError, Exception))", 0),
+        ("return True", 0),
+        ("return self.quiet", 0),
+        ("return issubclass(kind, KeyError)", 1),
+        ("return kind is None", 1),
+        ("return False", 1),
+        ("print(kind)", 1),
+    ],
+)
+def test_a_context_of_the_program_may_keep_an_error_back(tmp_path, ends, wrong):
+    program = f"""
+    class Trying:
+        quiet = True
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, error, trace):
+            {ends}
+
+    with Trying():
+        torch.ones(2) @ torch.ones(3)
+    """
+    assert len(faults(tmp_path, program)) == wrong
+
+
+@pytest.mark.parametrize(
+    "ends, wrong",
+    [
+        ("except RuntimeError as error: print(error)", 0),
+        ("except Exception: pass", 0),
+        ("except: pass", 0),
+        ("except KeyError: pass", 1),
+        ("except RuntimeError: raise", 1),
+        ("finally: print(1)", 1),
+    ],
+)
+def test_a_generator_may_go_on_after_an_error(tmp_path, ends, wrong):
+    program = f"""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def trying():
+        try:
+            yield
+        {ends}
+
+    with trying():
+        torch.ones(2) @ torch.ones(3)
+    """
+    assert len(faults(tmp_path, program)) == wrong
+
+
+@pytest.mark.parametrize("given, wrong", [("force=True", 0), ("**{'force': True}", 0), ("", 1), ("force=False", 1)])
+def test_numpy_may_be_told_to_let_go_of_the_graph(tmp_path, given, wrong):
+    assert len(faults(tmp_path, f"nn.Linear(3, 2)(torch.ones(4, 3)).numpy({given})\n")) == wrong

@@ -376,7 +376,7 @@ def _array_values(machine, method, *args):
     return made
 
 
-def _numpy(machine, method, /, *args, force=False):
+def _numpy(machine, method, /, *args, force=False, **kwargs):
     if force is False:  # with it the tensor is detached and brought to the CPU first
         machine.foreign(device_tags.check_numpy, (method.__self__,), {})
     return Array(method.__self__.detach())

@@ -40,6 +40,8 @@ def _longer(column: Any) -> Any:
 
 
 def map_of(machine, kind, function, *sources):
+    if any(type(source) is Unknown for source in sources):
+        machine.lend_called(function)
     columns = zip_of(machine, zip, *map(_known, sources))
     return iter([args if args is REST else machine.call(function, list(args), {}) for args in columns])
 
@@ -52,6 +54,8 @@ def _known(value):
 
 def filter_of(machine, kind, function, items):
     keep = (lambda v: v) if function is None else (lambda v: machine.call(function, [v], {}))
+    if type(items) is Unknown:
+        machine.lend_called(function)
     before = machine.decisions
     kept = [v for v in machine.iterate(items) if machine.truth(keep(v))]
     if machine.decisions > before:  # which of them it keeps, nobody knows

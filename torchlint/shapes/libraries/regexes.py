@@ -8,6 +8,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
+from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 
@@ -23,6 +24,8 @@ _METHODS = ("search", "match", "fullmatch", "findall", "split")
 
 class CompiledPattern(StandIn):
     """`re.compile(…)`"""
+
+    takes_unknown = ("sub",)  # whose function is called for each match of a text
 
     def __init__(self, pattern: str, flags: int = 0):
         self.pattern = pattern
@@ -41,11 +44,20 @@ class CompiledPattern(StandIn):
         return self._compiled
 
     def sub(self, new: Any, text: Any, count: int = 0) -> Any:
-        if type(new) is not str:
+        machine = machines[-1]
+        if type(new) is str and type(count) is int:
+            ready = self._ready(text)
+            machine.budget.length(len(new) * (len(text) + 1))
+            return ready.sub(new, text, count)
+        if type(text) is not str or type(count) is not int:
+            machine.lend_called(new)
+            raise UnknownUsed("how often a function puts something in the place of a match")
+        made = [machine.call(new, [found], {}) for found in self.finditer(text)[: count or None]]
+        machine.budget.length(sum(map(len_of, made)) + len(text))
+        parts = iter(made)
+        if not all(type(one) is str for one in made):
             raise UnknownUsed("what a function puts in the place of a match")
-        ready = self._ready(text)
-        machines[-1].budget.length(len(new) * (len(text) + 1))
-        return ready.sub(new, text, count)
+        return self._ready(text).sub(lambda _: next(parts), text, count)
 
     def finditer(self, text: Any) -> Any:
         return list(self._ready(text).finditer(text))

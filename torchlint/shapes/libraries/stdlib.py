@@ -22,7 +22,7 @@ from torchlint.shapes.core.budget import Budget, len_of
 from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, Interface, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
-from torchlint.shapes.language import functions
+from torchlint.shapes.language import functions, swallowing
 from torchlint.shapes.libraries import onlookers
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.compilers import transparent
@@ -299,18 +299,22 @@ def _namedtuple(machine, typename, field_names, *, defaults=(), **options):
 class Managed(Context):
     """What a function under `@contextmanager` gives: its body runs when the context is entered, all of it."""
 
-    def __init__(self, run: Callable[[], Any]):
-        super().__init__()
+    def __init__(self, run: Callable[[], Any], swallow: bool):
+        super().__init__(None, swallow)
         self.run = run
 
     def __enter__(self):
         items = self.run()
+        super().__enter__()
         return next(iter(items), None) if type(items) is not Unknown else items
 
 
 def _contextmanager(machine, function):
+    closure = functions.closure_of(function)
+    swallows = closure is not None and swallowing.goes_on_after(closure.code.node)
+
     def enter(machine, *args, **kwargs):
-        return Managed(lambda: machine.call(function, list(args), kwargs))
+        return Managed(lambda: machine.call(function, list(args), kwargs), swallows)
 
     made = Special("contextmanager", enter)
     made.__dict__["bound"] = True

@@ -264,7 +264,9 @@ class Attributes:
             if reads is not None:
                 return reads(name)
             if self.is_open(kind) or name in self.patched or guards.is_unfinished(owner):
-                return Unknown(f"{name} may come from a class we do not know")
+                found = Unknown(f"{name} may come from a class we do not know")
+                found.within = [owner]
+                return found
             raise self.lacks(error, owner, name)
 
     def _may_be_field(self, owner: Any, name: str, found: Any) -> bool:

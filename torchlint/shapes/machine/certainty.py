@@ -188,6 +188,12 @@ class Certainty(PlainRefusals):
             if self._are_called_back(value):
                 self.presumed = True
 
+    def lend_called(self, function: Any) -> None:
+        """A function or object of the program is called as often as nobody knows: it may fill what it names."""
+        closure = functions.closure_of(function)
+        owner = getattr(function, "__self__", function if closure is None else None)
+        self.lend((owner, *(self._named_by(closure) if closure is not None else ())))
+
     def lend_hooks(self, module: nn.Module) -> None:
         """Those of a network that was not run to its end may have been called, or not."""
         hooks = [
@@ -221,7 +227,8 @@ class Certainty(PlainRefusals):
             one, depth = waiting.popleft()
             if isinstance(one, _HELD) or self.is_own(one):
                 yield one
-            parts = list(self._within_reach(type(one), one)) if type(one) in self.codes else []
+            kind = one if isinstance(one, type) else type(one)
+            parts = list(self._within_reach(kind, one)) if kind in self.codes else []
             if type(one) in (list, tuple, dict, defaultdict, OrderedDict) and len(one) <= MODULES:
                 parts += one.values() if isinstance(one, dict) else one
             self.budget.spend(1 + (len(parts) >> 4))
@@ -244,15 +251,21 @@ class Certainty(PlainRefusals):
             if isinstance(held, CONTAINERS) or type(held) in self.codes:
                 yield held
         for base in kind.__mro__:
-            closures = [c for v in vars(base).values() if (c := functions.closure_of(v))] if base in self.codes else ()
-            for closure in closures:
-                words, frame = closure.code.words, closure.frame
-                self.budget.spend(1 + len(words) >> 2)
-                while frame is not None:
-                    for name in words & frame.vars.keys():
-                        if isinstance(frame.vars[name], CONTAINERS):
-                            yield frame.vars[name]
-                    frame = frame.parent
+            for held in vars(base).values() if base in self.codes else ():
+                if isinstance(held, CONTAINERS):
+                    yield held
+                elif closure := functions.closure_of(held):
+                    yield from self._named_by(closure)
+
+    def _named_by(self, closure: functions.Closure) -> Iterator[Any]:
+        """The containers of the scopes around a function that it may fill."""
+        words, frame = closure.code.words, closure.frame
+        self.budget.spend(1 + len(words) >> 2)
+        while frame is not None:
+            for name in words & frame.vars.keys():
+                if isinstance(frame.vars[name], CONTAINERS):
+                    yield frame.vars[name]
+            frame = frame.parent
 
     def may_be_moved(self, tensors: Any) -> bool:
         """Whether one of them is a parameter of a module that is in hands nobody knows: `Flow(net).to(device)`."""

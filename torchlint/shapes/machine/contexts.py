@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language import functions
+from torchlint.shapes.language import functions, swallowing
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.tensors import device_tags
 
@@ -27,7 +27,9 @@ class Contexts:
         if enter is None:
             return Unknown("it is no context manager")
         if functions.closure_of(enter) is not None or isinstance(manager, guards.CONTEXTS):
-            return enter(manager)
+            value = enter(manager)
+            self.expected += self._may_swallow(manager)
+            return value
         return Unknown("it is an unknown context manager")
 
     def leave(self, manager: Any, error: Exception | None) -> bool:
@@ -39,6 +41,13 @@ class Contexts:
         if leave is None or type(manager) is Unknown:
             return False
         if functions.closure_of(leave) is not None or isinstance(manager, guards.CONTEXTS):
+            self.expected -= self._may_swallow(manager)
             answer = leave(manager, type(error) if error else None, error, None)
             return False if type(answer) is Unknown or error is None else bool(answer)
         return False
+
+    def _may_swallow(self, manager: Any) -> bool:
+        """Whether the `__enter__` and `__exit__` of the program's own keep back what torch raises."""
+        kind = type(manager)
+        enter, leave = (functions.closure_of(getattr(kind, name, None)) for name in ("__enter__", "__exit__"))
+        return enter is not None and leave is not None and swallowing.keeps_back(leave.code.node)

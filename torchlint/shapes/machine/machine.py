@@ -490,7 +490,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
         self.budget.spend(budget.Work.NATIVE)
         report_use(function, "call", (args, kwargs))
-        self.lend((*args, *kwargs.values()))
+        owner = [one for one in function.within or () if self.is_own(one)]  # whose base calls its other methods
+        self.lend((*owner, *args, *kwargs.values()))
         temporary.written(self, (*args, *kwargs.values()))
         return Unknown(function.reason.here())
 

@@ -11,6 +11,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import dotted
 
 _REDUCTIONS = words(named("reduces"))
 _IN_A_ROW = named("row")
@@ -132,7 +133,19 @@ _RESHAPES = frozenset(("view", "reshape"))
 def rank(value: Value, depth: int = 8) -> int | None:
     """The number of dimensions; None where it is not plain, or differs from case to case."""
     found = {_rank(origin, depth) for origin in origins(value)} if depth else {None}
-    return found.pop() if len(found) == 1 else None
+    return found.pop() if len(found) == 1 and not _is_reshaped(value) else None
+
+
+def _is_reshaped(value: Value) -> bool:
+    """Does its file give what has this name other sizes in place: `x.resize_(2, 12)`, `x.data = y`, `out=x`?"""
+    name, index = dotted(value.node), value.module.index
+    if name is None:
+        return False
+    calls = [call for word in ("resize_", "resize_as_", "squeeze_", "unsqueeze_", "set_") for call in index.callers(word)]
+    given = [keyword.value for keyword in index.keywords("out")]
+    stores = [store.value for store in index.stored("data")]
+    held = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
+    return any(dotted(part) == name for part in (*held, *given, *stores))
 
 
 def _sizes(call: Value) -> list[ast.expr]:
