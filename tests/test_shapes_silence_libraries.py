@@ -8,6 +8,8 @@ pytest.importorskip("torch")
 
 from dry import faults_of
 
+DOUBLE = "nn.Linear(4, 2).double()(torch.zeros(1, 4))"
+
 
 def faults(tmp_path, program: str) -> list[str]:
     return [fault.message for fault in faults_of(tmp_path, program)]
@@ -348,3 +350,43 @@ def test_a_generator_may_go_on_after_an_error(tmp_path, ends, wrong):
 @pytest.mark.parametrize("given, wrong", [("force=True", 0), ("**{'force': True}", 0), ("", 1), ("force=False", 1)])
 def test_numpy_may_be_told_to_let_go_of_the_graph(tmp_path, given, wrong):
     assert len(faults(tmp_path, f"nn.Linear(3, 2)(torch.ones(4, 3)).numpy({given})\n")) == wrong
+
+
+@pytest.mark.parametrize(
+    "before, after, inside, wrong",
+    [
+        ("old, net.head = net.head, nn.Linear(5, 2)", "net.head = old", "net(torch.ones(1, 5))", 0),
+        ("stack.append(3)", "stack.pop()", "stack[-1]", 0),
+        ("table['a'] = 1", "del table['a']", "table['a']", 0),
+        ("torch.set_default_dtype(torch.float64)", "torch.set_default_dtype(torch.float32)", DOUBLE, 0),
+        ("print('begins')", "print('ends')", "net(torch.ones(1, 5))", 1),
+        ("was = net.training; net.eval()", "net.train(was)", "net(torch.ones(1, 5))", 1),
+        ("began = 1", "net.took = 2 - began", "net(torch.ones(1, 5))", 1),
+    ],
+)
+def test_a_generator_may_put_back_what_it_has_changed(tmp_path, before, after, inside, wrong):
+    program = f"""
+    from contextlib import contextmanager
+
+    stack, table = [], {{}}
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(4, 2)
+
+        def forward(self, x):
+            return self.head(x)
+
+    net = Net()
+
+    @contextmanager
+    def changed():
+        {before}
+        yield
+        {after}
+
+    with changed():
+        {inside}
+    """
+    assert len(faults(tmp_path, program)) == wrong

@@ -311,7 +311,8 @@ class Managed(Context):
 
 def _contextmanager(machine, function):
     closure = functions.closure_of(function)
-    swallows = closure is not None and swallowing.goes_on_after(closure.code.node)
+    node = closure.code.node if closure is not None else None
+    swallows = node is not None and (swallowing.goes_on_after(node) or swallowing.puts_back(node))
 
     def enter(machine, *args, **kwargs):
         return Managed(lambda: machine.call(function, list(args), kwargs), swallows)

@@ -141,7 +141,9 @@ def _is_reshaped(value: Value) -> bool:
     name, index = dotted(value.node), value.module.index
     if name is None:
         return False
-    calls = [call for word in ("resize_", "resize_as_", "squeeze_", "unsqueeze_", "set_") for call in index.callers(word)]
+    calls = [
+        call for word in ("resize_", "resize_as_", "squeeze_", "unsqueeze_", "set_") for call in index.callers(word)
+    ]
     given = [keyword.value for keyword in index.keywords("out")]
     stores = [store.value for store in index.stored("data")]
     held = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]

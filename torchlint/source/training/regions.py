@@ -75,7 +75,8 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
             parent = first_of_elifs(parent)
         if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
             if any(
-                is_no_grad(Value(module, item.context_expr)) or _is_named_so(item.context_expr) for item in parent.items
+                is_no_grad(Value(module, head)) or _is_named_so(head) or _is_made_of_switches(Value(module, head))
+                for head in _heads(parent)
             ) or _is_entered_before(module, parent, node):
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
@@ -83,7 +84,10 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
         elif asks and isinstance(parent, ast.If) and _is_test_without_grad(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
-            if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list):
+            if any(
+                is_no_grad(Value(module, head)) or _is_named_so(head) or _is_made_of_switches(Value(module, head))
+                for head in parent.decorator_list
+            ):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False
@@ -170,8 +174,10 @@ def switch_around(value: Value) -> Value | None:
     return None
 
 
-def _heads(block: ast.With | ast.FunctionDef) -> list[ast.expr]:
-    return [i.context_expr for i in block.items] if isinstance(block, ast.With) else block.decorator_list
+def _heads(block: ast.With | ast.AsyncWith | ast.FunctionDef) -> list[ast.expr]:
+    return (
+        [i.context_expr for i in block.items] if isinstance(block, (ast.With, ast.AsyncWith)) else block.decorator_list
+    )
 
 
 def _is_plain_no_grad(switch: Value) -> bool:
@@ -210,6 +216,23 @@ def _is_enable_grad(module: Module, expression: ast.expr) -> bool:
 def _is_named_so(expression: ast.expr) -> bool:
     return bool(_NAMED_SO.search(last_word(_callee(expression)))) and not (
         isinstance(expression, ast.Call) and _is_false(expression)
+    )
+
+
+@remembered
+def _is_made_of_switches(head: Value) -> bool:
+    """A context or decorator of the project's own that uses torch's switches, unless it is told True."""
+    if not isinstance(head.node, ast.Call) or any(
+        isinstance(given, ast.Constant) and given.value is True
+        for given in (*head.node.args, *(keyword.value for keyword in head.node.keywords))
+    ):
+        return False
+    own = [callee.owner.node if callee.owner else callee.function for callee in callees(head)]
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in _SWITCHES
+        for node in own
+        if node is not None
+        for part in ast.walk(node)
     )
 
 
