@@ -253,7 +253,15 @@ class Plain:
     def visit(self):
         print("nothing")
 
-reader, plain, found = Reader(), Plain(), []
+class Backbone(native.Backbone, nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def block(self, x):
+        self.seen.append(x)
+
+reader, plain, found, net = Reader(), Plain(), [], Backbone()
 text = open("text.txt").read()
 
 def take(match):
@@ -270,6 +278,10 @@ def take(match):
         ("reader.visit('a')", "reader.names", 0),
         ("native.dump({}, kind=Reader)", "Reader.names", 0),
         ("reader.visitors", "reader.seen", 1),
+        ("reader('a')", "reader.seen", 0),
+        ("net(torch.ones(2, 3))", "net.seen", 0),
+        ("net.extract(torch.ones(2, 3))", "net.seen", 0),
+        ("net.width", "net.seen", 1),
         ("plain.visit()", "plain.seen", 1),
         ("native.dump({}, kind=Plain.__name__)", "plain.seen", 1),
         ("re.sub('a', take, text)", "found", 0),

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from dry import faults_of
+from dry import failing_lines, faults_of
 
 DOUBLE = "nn.Linear(4, 2).double()(torch.zeros(1, 4))"
 
@@ -390,3 +390,16 @@ def test_a_generator_may_put_back_what_it_has_changed(tmp_path, before, after, i
         {inside}
     """
     assert len(faults(tmp_path, program)) == wrong
+
+
+@pytest.mark.parametrize("change", ["x.shape = 3, 2", "x.shape = (-1, 2)", "x.resize(4, 2)", "x.resize((4, 2))"])
+def test_an_array_may_be_given_other_sizes_in_place(tmp_path, change):
+    program = f"""
+    import numpy as np
+
+    x = np.zeros((2, 3))
+    {change}
+    torch.from_numpy(x).float() @ torch.ones(2, 2)
+    torch.from_numpy(x).float() @ torch.ones(3, 2)
+    """
+    assert failing_lines(tmp_path, program) == ["torch.from_numpy(x).float() @ torch.ones(3, 2)"]

@@ -27,6 +27,7 @@ from torchlint.shapes.libraries import builtins, guards, inspecting, text_method
 from torchlint.shapes.libraries.dataclass import fields_of
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
+from torchlint.shapes.machine.certainty import plain_parts
 from torchlint.shapes.tensors import dense_stand_ins, wild
 from torchlint.shapes.tensors.arrays import Array, of_number
 from torchlint.shapes.tensors.wild import Known
@@ -249,7 +250,7 @@ class Attributes:
             return Unknown("a parameter without sizes") if isinstance(found, UninitializedTensorMixin) else found
         except AttributeError as error:
             if name in self.patched or self.is_open(type(owner)) or guards.may_have_more(owner):
-                return Unknown(f"{name} may come from a class we do not know")
+                return _of_base(owner, name)
             if type(owner) in (FreeLayer, guards.Placeholder):
                 return Unknown("a part of a layer of unknown sizes")
             raise self.lacks(error, owner, name)
@@ -264,9 +265,7 @@ class Attributes:
             if reads is not None:
                 return reads(name)
             if self.is_open(kind) or name in self.patched or guards.is_unfinished(owner):
-                found = Unknown(f"{name} may come from a class we do not know")
-                found.within = [owner]
-                return found
+                return _of_base(owner, name)
             raise self.lacks(error, owner, name)
 
     def _may_be_field(self, owner: Any, name: str, found: Any) -> bool:
@@ -417,6 +416,8 @@ class Attributes:
         elif isinstance(owner, torch.Tensor):
             if type(value) is not Unknown and not name.startswith("_"):
                 self.foreign(setattr, (owner, name, value), {})
+        elif type(owner) is Array and name == "shape" and unknown_in((value,)) is None:
+            self.foreign(setattr, (owner, name, value), {})
         elif type(owner) is standins.ImportedFile:
             owner.globals[name] = value
         elif self.is_own(owner) or functions.closure_of(owner) is not None or isinstance(owner, standins.StandIn):
@@ -464,6 +465,13 @@ class Attributes:
     def is_open(self, kind: type) -> bool:
         """Whether a class has a base that is not known, so that it may have any attribute."""
         return not self.open_classes.isdisjoint(kind.__mro__)
+
+
+def _of_base(owner: Any, name: str) -> Unknown:
+    """An attribute or method of a class that is not known: who calls it may change what its owner holds."""
+    found = Unknown(f"{name} may come from a class we do not know")
+    found.within = [owner, *plain_parts(owner)]
+    return found
 
 
 def _begin(machine, kind: type, held: Any, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -48,6 +48,15 @@ def _stores(definition: ast.ClassDef, name: str) -> bool:
     )
 
 
+_OF_MODULES = frozenset(vars(nn.Module()))
+
+
+def plain_parts(owner: Any) -> list[Any]:
+    """The lists and tables that an object or a module keeps under names of its own."""
+    held = getattr(owner, "__dict__", {})
+    return [part for name, part in held.items() if name not in _OF_MODULES and isinstance(part, CONTAINERS)]
+
+
 class Certainty(PlainRefusals):
     """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
 
@@ -187,6 +196,11 @@ class Certainty(PlainRefusals):
                 self._lend_one(held)
             if self._are_called_back(value):
                 self.presumed = True
+
+    def of_owner(self, method: Unknown) -> list[Any]:
+        """What a method of a base that is not known may change, for it may call those of the program."""
+        held = method.within
+        return held if type(held) is list and held and self.is_own(held[0]) else []
 
     def lend_called(self, function: Any) -> None:
         """A function or object of the program is called as often as nobody knows: it may fill what it names."""
@@ -376,6 +390,7 @@ class Certainty(PlainRefusals):
         """Something is called: a number, a tensor, a module of Python, an object of a class that has no `__call__`."""
         kind = type(value)
         if self.is_open(kind):
+            self.lend((value,))
             return Unknown("__call__ may come from a class we do not know")
         if kind is Library:
             is_module = "." not in value.name or isinstance(sys.modules.get(value.name), types.ModuleType)

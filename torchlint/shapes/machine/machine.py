@@ -37,7 +37,7 @@ from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.libraries.starts import Starts
 from torchlint.shapes.machine import decisions, holes
 from torchlint.shapes.machine.attributes import Attributes
-from torchlint.shapes.machine.certainty import Certainty
+from torchlint.shapes.machine.certainty import Certainty, plain_parts
 from torchlint.shapes.machine.checked_shapes import AsWritten
 from torchlint.shapes.machine.contexts import Contexts
 from torchlint.shapes.machine.failures import FailedOperation
@@ -451,6 +451,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         except Exception as error:
             misused = self._misused(module, error)
             if misused and self.is_open(type(module)):
+                self.lend(plain_parts(module))
                 return Unknown("forward may come from elsewhere")
             native = (
                 functions.closure_of(type(module).forward) is None
@@ -490,8 +491,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
         self.budget.spend(budget.Work.NATIVE)
         report_use(function, "call", (args, kwargs))
-        owner = [one for one in function.within or () if self.is_own(one)]  # whose base calls its other methods
-        self.lend((*owner, *args, *kwargs.values()))
+        self.lend((*self.of_owner(function), *args, *kwargs.values()))
         temporary.written(self, (*args, *kwargs.values()))
         return Unknown(function.reason.here())
 

@@ -139,6 +139,13 @@ class Array:
     def shape(self) -> tuple[int, ...]:
         return tuple(self.tensor.shape)
 
+    @shape.setter
+    def shape(self, sizes: Any) -> None:
+        self.tensor = self.tensor.reshape(sizes)
+
+    def resize(self, *sizes, refcheck: bool = True) -> None:
+        self.tensor = self.tensor.new_zeros(*sizes)
+
     @property
     def ndim(self) -> int:
         return self.tensor.ndim
