@@ -225,6 +225,23 @@ def test_what_later_rounds_may_not_come_to_or_cannot_know_is_not_said(tmp_path, 
     assert run(tmp_path, f"{TRAINING}\n{loop}") == []
 
 
+@pytest.mark.parametrize(
+    "test, found",
+    [
+        ("epoch == 2", 0),
+        ("epoch == 7", 0),
+        ("epoch == 19", 0),
+        ("epoch >= 7", 1),
+        ("epoch in (7, 9) or epoch == 8 or epoch == 12", 1),
+        ("epoch % 8 == 7", 1),
+    ],
+)
+def test_a_later_round_is_run_once(tmp_path, test, found):
+    more = "optimizer.add_param_group({'params': extra.parameters()})"
+    loop = f"extra = nn.Linear(2, 2)\nfor epoch in range(20):\n    train()\n    if {test}:\n        {more}"
+    assert run(tmp_path, f"{TRAINING}\n{loop}") == ["some parameters appear in more than one parameter group"] * found
+
+
 COUNTED = """
 class Log:
     def __init__(self):

@@ -86,19 +86,23 @@ class LaterRounds:
         total: int | None,
         target: Callable[[Frame, Any], None],
         body: Callable[[Frame], Any],
-    ) -> None:
-        """Run the round in which what is counted answers a test otherwise, with all that is counted as it is then."""
+    ) -> int | None:
+        """Run the round in which what is counted answers a test otherwise, with all that is counted as it is then. Its
+        number, if it ran.
+        """
         turn = None if self.may_end else rounds.turn(total)
         if turn is None:
-            return
+            return None
         number, trail = turn
         counters = Counters(rounds)
         rounds.leave_open(like_the_last=True)
         counters.go_on(number - rounds.count)
         target(frame, self._item(items, third, number, number - rounds.count))
-        if trail.is_known() and rounds.affordable():
-            body(frame)
-            rounds.skipped()
+        if not trail.is_known() or not rounds.affordable():
+            return None
+        body(frame)
+        rounds.skipped()
+        return number
 
     def grow(
         self,
@@ -155,10 +159,10 @@ class LaterRounds:
         return third
 
     def among(
-        self, frame: Frame, items: Any, third: Any, builds: bool, count: Callable[[Frame, Any], None]
+        self, frame: Frame, items: Any, third: Any, turn: int | None, builds: bool, count: Callable[[Frame, Any], None]
     ) -> list[Any]:
-        """Their items, in their order; `count` sets the counter. The first that did not run is the `third`, and a round
-        `builds` modules or does not.
+        """Their items, in their order; `count` sets the counter. The first that did not run is the `third`, that of the
+        round `turn` has run, and a round `builds` modules or does not.
         """
         if self.may_end:
             return []
@@ -167,7 +171,9 @@ class LaterRounds:
         if type(items) is not range or len(items) < 3 or not isinstance(self.node.target, ast.Name):
             return _other_settings(items, third, builds) or _last_batch(frame, items, third)
         numbers = {value for side in self.sides if type(value := _value(side, frame)) is int}
-        wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
+        turned = items[turn - 1 : turn] if turn is not None else ()  # once more a period later: `if epoch % 4 == 3`
+        near = {n + by for n in numbers for by in (-1, 0, 1)} | {item + n for item in turned for n in numbers}
+        wanted = sorted({items[-1], *near} - {*items[:2], *turned})
         answers = {}
         for item in (*items[:2], *(n for n in wanted if n in items)):
             count(frame, item)
@@ -179,7 +185,7 @@ class LaterRounds:
             if new and len(found) < MOST:
                 found.append(item)
                 known |= new
-        return found or [items[-1]] * self.hands_on
+        return found or [items[-1]] * (self.hands_on and items[-1] not in turned)
 
 
 def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:

@@ -323,8 +323,8 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
                     total = count(frame, items)
-                    later.turn(frame, rounds, items, item, total, target, body)
-                    for item in later.among(frame, items, item, rounds.builds(), target):
+                    turn = later.turn(frame, rounds, items, item, total, target, body)
+                    for item in later.among(frame, items, item, turn, rounds.builds(), target):
                         rounds.leave_open(like_the_last=True)
                         if rounds.affordable():
                             target(frame, item)

@@ -53,6 +53,7 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
+_TAKES_RESULTS = re.compile(r"^(forward|__call__)$|hook")
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -494,11 +495,11 @@ def _may_carry(node: Value) -> bool:
         return False
     if isinstance(node.node, ast.arg):
         name = node.node.arg.lower()
-        return not (
-            node.path
-            or any(word in name for word in ("target", "label", "truth", "gt", "mask"))
-            or name in ("x", "y", "t", "batch", "data", "inputs", "images")
-        )
+        if any(word in name for word in ("target", "label", "truth", "gt", "mask")):
+            return False
+        if _TAKES_RESULTS.search(getattr(node.node.up.up, "name", "")):
+            return True  # in a Sequential, what the layer before has made
+        return not (node.path or name in ("x", "y", "t", "batch", "data", "inputs", "images"))
     if isinstance(node.node, ast.Call):
         known = callees(node)
         if is_model_call(node) or is_set_later(node) or requires_grad(node) is True and not _is_of_a_new_leaf(node):
