@@ -242,6 +242,13 @@ def test_a_later_round_is_run_once(tmp_path, test, found):
     assert run(tmp_path, f"{TRAINING}\n{loop}") == ["some parameters appear in more than one parameter group"] * found
 
 
+@pytest.mark.parametrize("asked", ["len(more)", "more.__len__()"])
+def test_how_many_layers_a_cut_loop_leaves_is_not_known(tmp_path, asked):
+    grows = "if epoch == 3 or epoch == 7:\n        more.append(nn.Linear(2, 2))"
+    loop = f"for epoch in range(20):\n    train()\n    {grows}\n    if epoch == 9:\n        assert {asked} == 3"
+    assert run(tmp_path, f"{TRAINING}\nmore = nn.ModuleList([nn.Linear(2, 2)])\n{loop}") == []
+
+
 COUNTED = """
 class Log:
     def __init__(self):

@@ -124,9 +124,7 @@ class Changes:
             self.loosen(container)
 
     def loosen(self, container: Any) -> None:
-        """A container holds more than is known: it is filled under unknown names, or by a function that is not
-        called.
-        """
+        """A container holds more than is known: it is filled under unknown names, or by a function never called."""
         self.miss()
         if not is_open(container):
             loosen(container)
@@ -544,7 +542,7 @@ class More(nn.Module):
 def loosen(container: Any) -> None:
     """Let a container hold an unknown for the items that it would have gained, or lost."""
     if isinstance(container, nn.Module):
-        if not any(type(layer) is More for layer in container._modules.values()):
+        if not is_open(container):
             container._modules[str(len(container._modules))] = More()
     elif isinstance(container, dict):
         (OrderedDict if isinstance(container, OrderedDict) else dict).__setitem__(container, REST, REST)
@@ -572,6 +570,8 @@ def is_open(container: Any) -> bool:
         return set.__contains__(container, REST)
     if isinstance(container, VIEWS):
         return REST in container.mapping
+    if isinstance(container, LAYERS):
+        return any(type(layer) is More for layer in container._modules.values())
     return isinstance(container, (list, tuple, deque)) and id(REST) in map(id, container)
 
 

@@ -355,7 +355,7 @@ class Attributes:
             return Special(name, _set_past_its_class)
         if isinstance(owner, type) and name == "__init__" and owner.__init__ is not object.__init__:
             return Special(name, lambda machine, held, *args, **kwargs: _begin(machine, owner, held, args, kwargs))
-        if isinstance(owner, nn.Module) and name in ("__call__", "__len__"):
+        if isinstance(owner, nn.Module) and (name == "__call__" or name == "__len__" and not self.may_miss(owner)):
             return getattr(owner, name)
         if name in BY_NAME and not isinstance(owner, type):
             return Special(name, lambda machine, *given: BY_NAME[name](machine, owner, *given))
