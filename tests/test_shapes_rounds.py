@@ -249,6 +249,15 @@ def test_how_many_layers_a_cut_loop_leaves_is_not_known(tmp_path, asked):
     assert run(tmp_path, f"{TRAINING}\nmore = nn.ModuleList([nn.Linear(2, 2)])\n{loop}") == []
 
 
+@pytest.mark.parametrize(
+    "test, found", [("epoch in (3, 7)", 0), ("epoch in LATE", 0), ("epoch in [12]", 1), ("epoch in ()", 1)]
+)
+def test_later_rounds_are_run_in_their_order(tmp_path, test, found):
+    grown = f"if {test}:\n        more.append(nn.Linear(2, 2))\n    if epoch == 9:\n        more[1](torch.zeros(2))"
+    loop = f"more, LATE = nn.ModuleList([nn.Linear(2, 2)]), [3, 7]\nfor epoch in range(20):\n    train()\n    {grown}"
+    assert len(run(tmp_path, f"{TRAINING}\n{loop}")) == found
+
+
 COUNTED = """
 class Log:
     def __init__(self):

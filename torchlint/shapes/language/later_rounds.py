@@ -32,7 +32,7 @@ MOST = 2  # rounds that are run for it
 SETTINGS = 6  # the same where each round builds what it trains
 BATCHES = 48  # of an iterator that are asked for to see the last one
 _SIDES = (ast.Name, ast.Attribute, ast.Constant)
-_PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, *_SIDES)
+_PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Set, *_SIDES)
 _LOOPS = (ast.For, ast.While)
 _ELSEWHERE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -94,6 +94,8 @@ class LaterRounds:
         if turn is None:
             return None
         number, trail = turn
+        if any(earlier < number - 1 for earlier in self._otherwise(frame, items, None, target)):
+            return None  # in their order
         counters = Counters(rounds)
         rounds.leave_open(like_the_last=True)
         counters.go_on(number - rounds.count)
@@ -166,26 +168,46 @@ class LaterRounds:
         """
         if self.may_end:
             return []
-        if isinstance(items, StandIn):  # a progress bar
-            items = vars(items).get("items")
-        if type(items) is not range or len(items) < 3 or not isinstance(self.node.target, ast.Name):
+        whole = _range_in(items)
+        if len(whole) < 3 or not isinstance(self.node.target, ast.Name):
+            items = vars(items).get("items") if isinstance(items, StandIn) else items  # of a progress bar
             return _other_settings(items, third, builds) or _last_batch(frame, items, third)
-        numbers = {value for side in self.sides if type(value := _value(side, frame)) is int}
-        turned = items[turn - 1 : turn] if turn is not None else ()  # once more a period later: `if epoch % 4 == 3`
+        found = [whole[place] for place in self._otherwise(frame, items, turn, count)]
+        return found or [whole[-1]] * (self.hands_on and turn != len(whole))
+
+    def _otherwise(self, frame: Frame, items: Any, turn: int | None, count: Callable[[Frame, Any], None]) -> list[int]:
+        """The places of the first numbers for which a test is answered as in none of the rounds before."""
+        whole = _range_in(items)
+        if len(whole) < 3 or not isinstance(self.node.target, ast.Name):
+            return []
+        numbers = {number for side in self.sides for number in _numbers(_value(side, frame))}
+        turned = whole[turn - 1 : turn] if turn is not None else ()  # once more a period later: `if epoch % 4 == 3`
         near = {n + by for n in numbers for by in (-1, 0, 1)} | {item + n for item in turned for n in numbers}
-        wanted = sorted({items[-1], *near} - {*items[:2], *turned})
+        wanted = sorted({whole[-1], *near} - {*whole[:2], *turned}, reverse=whole.step < 0)
         answers = {}
-        for item in (*items[:2], *(n for n in wanted if n in items)):
+        for item in (*whole[:2], *(n for n in wanted if n in whole)):
             count(frame, item)
             answers[item] = [_value(test, frame) for test in self.asked]
-        known = {(i, truth) for item in items[:2] for i, truth in enumerate(answers.pop(item))}
+        known = {(i, truth) for item in whole[:2] for i, truth in enumerate(answers.pop(item))}
         found = []
         for item, said in answers.items():
             new = {(i, truth) for i, truth in enumerate(said) if type(truth) is bool} - known
             if new and len(found) < MOST:
-                found.append(item)
+                found.append(whole.index(item))
                 known |= new
-        return found or [items[-1]] * (self.hands_on and items[-1] not in turned)
+        return found
+
+
+def _range_in(items: Any) -> range:
+    """The numbers that a loop goes through, behind a progress bar too; none where it goes through other things."""
+    items = vars(items).get("items") if isinstance(items, StandIn) else items
+    return items if type(items) is range else range(0)
+
+
+def _numbers(value: Any) -> list[int]:
+    """What a counter may be compared with: a number, or one of a few."""
+    few = value[:BATCHES] if type(value) in (list, tuple) and not is_open(value) else [value]
+    return [number for number in few if type(number) is int]
 
 
 def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:
