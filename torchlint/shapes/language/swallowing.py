@@ -20,6 +20,7 @@ def keeps_back(leave: ast.AST) -> bool:
     return any(value is not None and _may_be_true(value) for value in returned) and _may_mean_torch([leave])
 
 
+@lru_cache(maxsize=64)
 def goes_on_after(function: ast.AST) -> bool:
     """Does a generator go on after an error of torch at its `yield`?"""
     for node in ast.walk(function):
@@ -31,6 +32,7 @@ def goes_on_after(function: ast.AST) -> bool:
     return False
 
 
+@lru_cache(maxsize=64)
 def puts_back(function: ast.AST) -> bool:
     """Does a generator change after its `yield` what it has changed before? In a dry run both happens at once."""
     lines = [node.lineno for node in ast.walk(function) if isinstance(node, ast.Yield)]
