@@ -30,6 +30,19 @@ from torchlint.gaps import Gaps
 
         nn.Sequential(Block("wi" + "de"), Block("narrow"))(torch.zeros(2, 3))
         """,
+        # names that are to be filled in
+        """
+        class Rows:
+            def __init__(self, x):
+                ________ = ________
+                for ________, ________ in ________(________):
+                    ________ = (________, ________)
+                    ________.________(________)
+                ________ = ________
+                self.count = len(x)
+
+        print(nn.Linear(Rows(torch.zeros(3)).count, 2)(torch.zeros(1, 3)))
+        """,
         # what an exercise leaves out
         """
         net = nn.Sequential(

@@ -23,6 +23,8 @@ _UNWRITTEN = re.compile(  # `x = # YOUR CODE`, `torch.optim.<name>(...)`, `... =
 _TEMPLATE = re.compile(  # `{% if wanted %}`, `${methods}`, `import {{cookiecutter.package}}`
     r"^[ \t]*(?:\{%-?[ \t]|\$\{\w+\}[ \t\r]*$)|\{\{ ?cookiecutter\.", re.MULTILINE
 )
+_BLANK_NAME = re.compile(r"(?<!\w)_{4,}(?!\w)")  # `________ = ________(x)`
+_HOLLOW = re.compile(r"^[ \t]*(?:async )?def \w+\([^()\n]*\):[ \t]*\n(?:[ \t]*\n)+(?=[ \t]*def )", re.MULTILINE)
 _NO_BLOCK = "expected an indented block"  # what Python says
 _HEAD = re.compile(r":[ \t]*(?:#.*)?\r?$")  # the end of one
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
@@ -71,12 +73,19 @@ def stops_at_a_gap(text: str, line: int, why: str) -> bool:
         return True
     if _NO_BLOCK not in why:
         return False
+    if is_hollow(text):
+        return True
     for comment in reversed(above):
         if comment.strip() and not comment.lstrip().startswith("#"):
             return False
         if _PLAN.match(comment) or _GAP.search(comment):
             return True
     return False
+
+
+def is_hollow(text: str) -> bool:
+    """Are only the heads of several methods given?"""
+    return len(_HOLLOW.findall(text)) > 1
 
 
 def ends_at_a_head(text: str, line: int, why: str) -> bool:
@@ -110,7 +119,9 @@ def _gaps(text: str) -> Iterator[int]:
     if gap is _GAP_OR_PLAN:
         yield from (number for number in planned if _NOTHING_YET.match(lines[number - 1]))
     for at, written in enumerate(lines):
-        if ("#" in written or "***" in written) and gap.search(written) or "..." in written and _BLANK.match(written):
+        is_blank_name = "____" in written and _BLANK_NAME.search(written.partition("#")[0]) is not None
+        is_told = ("#" in written or "***" in written) and gap.search(written) is not None
+        if is_blank_name or is_told or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at
             yield code
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from torchlint.finding import Edit, Finding, Fix, ForwardHint, Hint, Note, Span
+from torchlint.gaps import is_hollow
 from torchlint.reading import SOURCE
 from torchlint.source.text.announced import ANNOUNCED
 from torchlint.source.text.magics import is_for_readers, is_foreign, mask
@@ -156,7 +157,9 @@ class Notebook:
             empty = "expected an indented block" in (error.msg or "") and _COMMENT.search(text)  # steps in words
             if newer := needed_by(error):
                 self.newer = newer
-            elif not (_GAP.search(text) or empty or is_for_readers(source) or _is_indented_in_part(source)):
+            elif not (
+                _GAP.search(text) or is_hollow(text) or empty or is_for_readers(source) or _is_indented_in_part(source)
+            ):
                 self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
