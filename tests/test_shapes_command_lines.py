@@ -309,3 +309,13 @@ name = parser.parse_args().model
 batch = int(name[name.find("batch") + 5 : name.rfind("_")])
 """
     assert len(found(tmp_path, HEAD + text, {})) == lines
+
+
+@pytest.mark.parametrize(("document", "lines"), [("python train.py --data a b", 0), ("python train.py", 1)])
+def test_a_list_that_every_command_line_gives_is_not_empty(tmp_path, document, lines):
+    text = """
+parser.add_argument("--data", nargs="+", default=[])
+folders = parser.parse_args().data
+first = folders[0]
+"""
+    assert len(found(tmp_path, HEAD + text, {"README.md": f"```\n{document}\n```"})) == lines

@@ -35,10 +35,10 @@ def _on_a_gpu(defaults: dict[str, Any], options: list[ParserArgument]) -> list[l
 
 
 def _is_never_left_out(defaults: Mapping[str, Any], lines: list[Mapping[str, Any]]) -> bool:
-    """Is there a text (a model, a folder), or an option without a default, for which each command line has another
-    value? Then nobody starts it without.
+    """Is there a text (a model, a folder), a list, or an option without a default, for which each command line has
+    another value? Then nobody starts it without.
     """
-    texts = {name: value for name, value in defaults.items() if value is None or type(value) is str and value}
+    texts = {name: value for name, value in defaults.items() if value is None or type(value) in (str, list)}
     return bool(lines) and any(all(line.get(name, text) != text for line in lines) for name, text in texts.items())
 
 
