@@ -8,6 +8,7 @@ import ast
 
 from torchlint.printable import shortened
 from torchlint.source.flow.choices import chosen_apart
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
@@ -302,7 +303,9 @@ class Act:
         return [test for test in passing_over(self.event) if id(test.node) not in shared]
 
     def excludes(self, other: Act) -> bool:
-        """Do the conditions of the two contradict each other?"""
+        """Do the conditions of the two contradict each other, or are they of two classes, and their object of one?"""
+        if self._is_of_a_sibling(other):
+            return True
         mine = {(id(test.node), truth) for test, truth in self.event.tests}
         return any((id(test.node), not truth) in mine for test, truth in other.event.tests) or any(
             chosen_apart(
@@ -311,6 +314,18 @@ class Act:
             )
             for frame in {test.frame for test, _ in self.event.tests}
         )
+
+    def _is_of_a_sibling(self, other: Act) -> bool:
+        """Do they stand in methods that two classes put in the place of one method of a base of both?"""
+        mine, others = enclosing_function(self.node), enclosing_function(other.node)
+        if mine is others or not (self.event.via and other.event.via):
+            return False
+        if getattr(mine, "name", "") != getattr(others, "name", None):
+            return False
+        here, there = method_class(self.event.module, mine), method_class(other.event.module, others)
+        if here is None or there is None or here in there.mro or there in here.mro:
+            return False
+        return any(mine.name in base.methods for base in here.mro if base in there.mro)
 
     @property
     def runs_always(self) -> bool:
