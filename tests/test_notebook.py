@@ -506,7 +506,10 @@ def test_a_notebook_that_python_would_not_take(text, words):
         ("x = torch.cat([?, ?], dim=1)", True),
         ("layer = Dense( , , initial)", True),
         ("normed = ....", True),
-        ("class Rows(Dataset):\n\n    def __init__(self, x):\n\n\n    def __len__(self):\n\n\n    def get(self, i):\n", True),
+        (
+            "class Rows(Dataset):\n\n    def __init__(self, x):\n\n\n    def __len__(self):\n\n\n    def get(self, i):\n",
+            True,
+        ),
         ("class Rows(Dataset):\n\n    def __init__(self, x):\n\n    def __len__(self):\n        return 3\n", False),
         ("if a < B and c > D\n    pass", False),
         ("x = y > > z", False),

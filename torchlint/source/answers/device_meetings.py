@@ -274,12 +274,20 @@ def _is_returned_moved(node: ast.Name) -> bool:
 
 def _is_replaced(binding: ast.Name, use: ast.Name, bindings: list[ast.AST]) -> bool:
     """Is it a placeholder: does a test on which the use depends decide too whether another value takes its place?"""
+    if any(_is_in_a_loop_between(binding, other, use) for other in bindings if other is not binding):
+        return True
     asked = {unparsed(test) for test, _ in tests_around(use)} - {unparsed(test) for test, _ in tests_around(binding)}
     return bool(asked) and any(
         not asked.isdisjoint(unparsed(test) for test, _ in tests_around(other))
         for other in bindings
         if other is not binding
     )
+
+
+def _is_in_a_loop_between(binding: ast.AST, other: ast.AST, use: ast.AST) -> bool:
+    """Is another value bound in each round of a loop after it, and the use stands behind that?"""
+    loop = statement_of(other).up
+    return isinstance(loop, LOOPS) and binding.lineno < loop.lineno < use.lineno and not within(use, loop)
 
 
 @remembered
