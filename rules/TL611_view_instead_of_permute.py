@@ -74,7 +74,7 @@ read_on = ("TL612", "TL901", "torch.permute", "torch.Tensor.view")
 @on_node("Call", called=("view", "reshape"), needs=(".view(|.reshape(", "shape|size("))
 def check(place: Node):
     found = misplaced(place.module, place.node)
-    if found is None:
+    if found is None or any(is_one_of(place, test) for test, holds in place.tests if holds):
         return
     tensor, fix = place.node.func.value, None
     if found.order is not None and isinstance(tensor, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
@@ -85,4 +85,15 @@ def check(place: Node):
         " are torn apart",
         help="cut the axes where they are, then `transpose` or `permute`",
         fix=fix,
+    )
+
+
+def is_one_of(place: Node, test: ast.expr) -> bool:
+    """`if w == 1:`, of a size that is asked for: an axis of one may stand anywhere."""
+    sizes = {ast.unparse(part) for part in place.node.args}
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.Eq)
+        and ast.unparse(test.comparators[0]) == "1"
+        and ast.unparse(test.left) in sizes
     )
