@@ -346,7 +346,7 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
         ):
             if any(_is_met_inside(c, call, node) for c in known):
                 yield Meeting(module, call, call.func)
-    elif names & _TAKING_SIZES and node is not call.args[0]:
+    elif names & _TAKING_SIZES and node is not argument(call, "input", 0):
         return
     elif names & _MEETING_FUNCTIONS or any(
         n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names
