@@ -112,6 +112,15 @@ def test_what_only_makes_remarks_is_not_asked_where_nobody_hears_them(head, sett
     assert (tmp_path / "asked").exists() == (severity is not None)
 
 
+def test_a_call_whose_arguments_all_have_names_is_read_as_any_other(tmp_path):
+    text = (
+        "import torch\nimport torch.nn.functional as F\n\nnet = torch.nn.Linear(4, 4).cuda()\n\n\n"
+        "def collate(rows, length):\n"
+        "    return torch.stack([F.pad(input=torch.zeros(3), pad=(0, length), value=0.0) for row in rows])\n"
+    )
+    assert lint(text, Job.of(tmp_path / "a.py", Settings(dry_run=False), strict=True)).findings == ()
+
+
 def test_a_rule_that_crashes_is_one_finding_and_the_others_go_on(tmp_path):
     rules = user_rule(tmp_path / "r", '@on_call("torch.zeros")\ndef check(call):\n    yield 1 / 0\n')
     text = "import torch\nx = torch.zeros(3)\ntorch.nn.functional.cross_entropy(torch.softmax(x, 0), y)\n"
