@@ -152,3 +152,21 @@ def test_what_is_set_past_a_frozen_class_is_there_and_its_default_is_not(tmp_pat
     assert faults(tmp_path, PAST_A_FROZEN_CLASS.format(name=name, size=6)) == []
     said = faults(tmp_path, PAST_A_FROZEN_CLASS.format(name=name, size=5))
     assert said == (["Linear takes 6 features but gets 5 in (1, 5)"] if name == "'depth'" else [])
+
+
+@pytest.mark.parametrize("kept, found", [("Compose([T.ToTensor()])", 0), ("ToTensor()", 0), ("Resize(3)", 1)])
+def test_what_is_no_layer_may_be_kept_before_there_is_room_for_layers(tmp_path, kept, found):
+    program = f"""
+    from torchvision import transforms as T
+
+    class Images(nn.Module):
+        def __init__(self, count):
+            self.count = count
+            self.look = T.{kept}
+
+        def __len__(self):
+            return self.count
+
+    print(len(Images(3)))
+    """
+    assert len(faults(tmp_path, program)) == found

@@ -86,8 +86,12 @@ class Transform(nn.Module):
         return Unknown(values[0].reason) if type(values[0]) is Unknown else self.change(values[0])
 
 
-def _made(make):
-    return lambda machine, *args, **kwargs: Transform(make(*args, **kwargs))
+class PlainTransform(Transform):
+    """One that is no layer in torchvision, so that an object which is not ready for layers may hold it."""
+
+
+def _made(make, kind=Transform):
+    return lambda machine, *args, **kwargs: kind(make(*args, **kwargs))
 
 
 def _to_tensor(*_, **__):
@@ -184,7 +188,7 @@ def picture_of(value: Any, *_) -> Any:
     return Image() if type(value) is Unknown else Unknown("a picture made of something")
 
 
-class Composed(Transform):
+class Composed(PlainTransform):
     def forward(self, *values: Any) -> Any:
         return self.change(*values)
 
@@ -200,7 +204,7 @@ def _compose(machine, steps=()):
 
 
 def _lambda(machine, function):
-    return Transform(lambda value: machines[-1].call(function, [value], {}))
+    return PlainTransform(lambda value: machines[-1].call(function, [value], {}))
 
 
 class Pictures(Dataset):
@@ -249,8 +253,8 @@ def _folder(machine, root=None, transform=None, target_transform=None, *args, **
 
 
 TRANSFORMS: dict[str, Any] = {
-    "ToTensor": _made(_to_tensor),
-    "PILToTensor": _made(_to_tensor),
+    "ToTensor": _made(_to_tensor, PlainTransform),
+    "PILToTensor": _made(_to_tensor, PlainTransform),
     "ToImage": _made(_to_tensor),
     "Resize": _made(_sized(False)),
     "Scale": _made(_sized(False)),
@@ -260,7 +264,7 @@ TRANSFORMS: dict[str, Any] = {
     "RandomSizedCrop": _made(_sized(True)),
     "Pad": _made(_padded),
     "Grayscale": _made(_grayscale),
-    "ToPILImage": _made(_to_picture),
+    "ToPILImage": _made(_to_picture, PlainTransform),
     "Compose": _compose,
     "Lambda": _lambda,
     **{

@@ -27,6 +27,7 @@ from torchlint.shapes.libraries import builtins, guards, inspecting, text_method
 from torchlint.shapes.libraries.dataclass import fields_of
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
+from torchlint.shapes.libraries.torchvision import PlainTransform
 from torchlint.shapes.machine.certainty import plain_parts
 from torchlint.shapes.tensors import dense_stand_ins, wild
 from torchlint.shapes.tensors.arrays import Array, of_number
@@ -404,6 +405,9 @@ class Attributes:
                 nn.Module.__init__(owner)  # a base or a metaclass that we do not know may have called it
             if name in TABLES:
                 put_table(owner, name, value)
+                return
+            if "_modules" not in owner.__dict__ and isinstance(value, PlainTransform):
+                owner.__dict__[name] = value
                 return
             self.make_room(owner, name, value)
             if type(value) in NUMBERS and _sets_plainly(owner, name):
