@@ -46,7 +46,8 @@ def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
     says = module.index.says
     words = [word for word in ("cuda", "accelerator", "Accelerator", "lightning", "Lightning") if says(word)]
-    if words and any(word in _COMMENT.sub("", module.index.text) for word in words):
+    code = _COMMENT.sub("", module.index.text) if words else ""
+    if any(word in code for word in words):
         return True
     if (says("mps") or says("xpu")) and re.search(r"\b(?:mps|xpu)\b", module.index.text):
         return True

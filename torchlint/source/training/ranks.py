@@ -8,6 +8,7 @@ from torchlint.facts import named, named_of, words
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
@@ -137,17 +138,20 @@ def rank(value: Value, depth: int = 8) -> int | None:
 
 
 def _is_reshaped(value: Value) -> bool:
-    """Does its file give what has this name other sizes in place: `x.resize_(2, 12)`, `x.data = y`, `out=x`?"""
-    name, index = dotted(value.node), value.module.index
-    if name is None:
-        return False
-    calls = [
-        call for word in ("resize_", "resize_as_", "squeeze_", "unsqueeze_", "set_") for call in index.callers(word)
-    ]
+    name = dotted(value.node)
+    return name is not None and name in _reshaped_names(value.module)
+
+
+@remembered
+def _reshaped_names(module: Module) -> frozenset[str | None]:
+    """What a file gives other sizes in place: `x.resize_(2, 12)`, `x.data = y`, `out=x`."""
+    index = module.index
+    words = ("resize_", "resize_as_", "squeeze_", "unsqueeze_", "set_")
+    called = (call.func for word in words for call in index.callers(word))
+    held = [func.value for func in called if isinstance(func, ast.Attribute)]
     given = [keyword.value for keyword in index.keywords("out")]
     stores = [store.value for store in index.stored("data")]
-    held = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
-    return any(dotted(part) == name for part in (*held, *given, *stores))
+    return frozenset(map(dotted, (*held, *given, *stores)))
 
 
 def _sizes(call: Value) -> list[ast.expr]:

@@ -74,20 +74,14 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
         if isinstance(parent, ast.If) and not asks:
             parent = first_of_elifs(parent)
         if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
-            if any(
-                is_no_grad(Value(module, head)) or _is_named_so(head) or _is_made_of_switches(Value(module, head))
-                for head in _heads(parent)
-            ) or _is_entered_before(module, parent, node):
+            if _is_switched_off_by(module, parent) or _is_entered_before(module, parent, node):
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
                 return False
         elif asks and isinstance(parent, ast.If) and _is_test_without_grad(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
-            if any(
-                is_no_grad(Value(module, head)) or _is_named_so(head) or _is_made_of_switches(Value(module, head))
-                for head in parent.decorator_list
-            ):
+            if _is_switched_off_by(module, parent):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False
@@ -174,9 +168,19 @@ def switch_around(value: Value) -> Value | None:
     return None
 
 
-def _heads(block: ast.With | ast.AsyncWith | ast.FunctionDef) -> list[ast.expr]:
+def _heads(block: ast.With | ast.AsyncWith | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     return (
         [i.context_expr for i in block.items] if isinstance(block, (ast.With, ast.AsyncWith)) else block.decorator_list
+    )
+
+
+def _is_switched_off_by(
+    module: Module, block: ast.With | ast.AsyncWith | ast.FunctionDef | ast.AsyncFunctionDef
+) -> bool:
+    """Is one of its contexts or decorators one that switches gradients off?"""
+    return any(
+        is_no_grad(head := Value(module, one)) or _is_named_so(one) or _is_made_of_switches(head)
+        for one in _heads(block)
     )
 
 
