@@ -240,7 +240,7 @@ def _collect(other: RunResult | None, result: RunResult, pairs: list[Pair]) -> b
         pairs.append(pair)
         return True
     first = pair_of(result)
-    return first is not None and (pair == first or isinstance(first[0], int))
+    return first is not None and (pair[0] == first[0] or isinstance(first[0], int))
 
 
 def _relation(pair: Pair, multiples: list[Pair], others: list[Pair]) -> Relation | None:

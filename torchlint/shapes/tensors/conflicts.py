@@ -46,6 +46,7 @@ _WORDS = [
     (re.compile(r"Expected target size \[((?:\d+, )*)(\d+)[^\]]*\], got \[\1(\d+)"), True),
 ]
 _MASK = re.compile(r"mask \[([\d, ]+)\] at index (\d+) does not match .* tensor \[([\d, ]+)\] at index (\d+)")
+_OUT_OF_RANGE = re.compile(r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\], but got (-?\d+)\)")
 _RANKS = re.compile(r"[Gg]ot (\d)D input, but \w+ mode needs (\d)D input")
 Pair = tuple[Any, Any]
 
@@ -135,6 +136,10 @@ def _of_function(name: str, args: tuple, kwargs: Any) -> Pair | None:
         return _concatenated(name, args, kwargs)
     if name in ("view", "reshape") and tensors:
         return _viewed(tensors[0], args[1:])
+    if name == "permute" and tensors:
+        places = args[1] if len(args) == 2 else args[1:] or kwargs.get("dims", ())
+        if isinstance(places, (list, tuple)) and len(places) != tensors[0].dim():
+            return (f"{len(places)} dimensions", f"{tensors[0].dim()} dimensions")
     if name in ("split", "split_with_sizes") and tensors:
         sizes = next(
             (a for a in args[1:] if isinstance(a, (list, tuple))),
@@ -192,6 +197,10 @@ def _of_text(text: str) -> Pair | None:
     ranks = _RANKS.search(text)
     if ranks:
         return (f"{ranks.group(2)} dimensions", f"{ranks.group(1)} dimensions")
+    beyond = _OUT_OF_RANGE.search(text)
+    if beyond:
+        last, asked = int(beyond[1]), int(beyond[2])
+        return (f"{asked + 1 if asked >= 0 else -asked} dimensions", f"{last + 1} dimensions")
     mask = _MASK.search(text)
     if mask:
         there, wanted = ([int(size) for size in mask[number].split(", ")] for number in (1, 3))
