@@ -297,7 +297,7 @@ class _Trace:
         mode.
         """
         asks = asks_mode(model)
-        if asks is False:
+        if asks is False or event.is_wrapped_in("eval"):
             return None
         trained_since = False
         for act in reversed(self.before(event, self.acts)):

@@ -9,7 +9,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, within
+from torchlint.source.text.index import enclosing_function, last_word, standing_in, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
 from torchlint.source.training.events import Event, events, may_call
@@ -37,6 +37,8 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     order = {id(act): i for i, act in enumerate(found)}
     for switch in switches:
         if _is_made_in(loop, switch.on) or _is_a_copy(switch.on) or _is_in_last_round(loop, switch):
+            continue
+        if _is_set_back_by_hand(module, loop, switch):
             continue
         if any(_may_switch(event, switch.on) for event in events(module, loop.body)):
             continue
@@ -74,6 +76,26 @@ def _may_switch(event: Event, model: Value) -> bool:
         return False
     is_unknown = all(callee.kind == "method" and callee.function is None for callee in callees(event.value))
     return is_unknown and any(is_same(event.value.at(given, ()), model) for given in call.args)
+
+
+def _is_set_back_by_hand(module: Module, loop: ast.AST, switch: Act) -> bool:
+    """`for m, mode in modes.items(): m.training = mode`, in the loop or beside the switch."""
+    places = [(module, loop)]
+    if switch.event.via and (helper := enclosing_function(switch.node)) is not None:
+        places.append((switch.module, helper))
+    return any(
+        value is None or not isinstance(value, ast.Constant) or bool(value.value)
+        for home, place in places
+        for value in _modes_given(home, place)
+    )
+
+
+def _modes_given(module: Module, place: ast.AST) -> Iterator[ast.expr | None]:
+    """What modules are told by `m.training = …` or `setattr(m, "training", …)`."""
+    yield from (getattr(store.up, "value", None) for store in standing_in(place, module.index.stored("training")))
+    for call in module.index.calls_of("setattr", inside=place):
+        if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) and call.args[1].value == "training":
+            yield call.args[2]
 
 
 def _is_in_last_round(loop: ast.AST, switch: Act) -> bool:

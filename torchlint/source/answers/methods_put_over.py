@@ -78,7 +78,7 @@ def _is_cleared(owner: ClassInfo, loop: Value, name: str) -> bool:
     """May something else in a loop clear gradients than the method that is put over?"""
     return any(
         act.role in (CLEAR, SUPPLY, OPAQUE)
-        and not any(last_word(call.node.func) == name for call in act.event.via)
+        and not any(last_word(getattr(call.node, "func", call.node)) == name for call in act.event.via)
         and not _is_own(owner, act)
         for act in acts(loop.module, loop.node.body)
     )

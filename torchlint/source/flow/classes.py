@@ -27,6 +27,7 @@ class ClassInfo:
         self.node = node
         self.name = node.name
         self.methods: dict[str, ast.FunctionDef] = {}
+        self.setters: dict[str, ast.FunctionDef] = {}  # of properties, whose getters are among the methods
         self._stored: dict[str, list[Stored]] = {}
         self._bases: list[ClassInfo | str | None] | None = None
         self._mro: list[ClassInfo] | None = None
@@ -40,13 +41,17 @@ class ClassInfo:
     @cached_property
     def attributes(self) -> dict[str, list[Stored]]:
         """What its body and its methods give a value, in this order; of most classes nobody asks."""
-        for method in self.methods.values():
+        for method in (*self.methods.values(), *self.setters.values()):
             self._method(method)
         return self._stored
 
     def _class_level(self, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self.methods[statement.name] = statement
+            marks = [mark.attr for mark in statement.decorator_list if isinstance(mark, ast.Attribute)]
+            if "setter" in marks:
+                self.setters[statement.name] = statement
+            elif "deleter" not in marks:
+                self.methods[statement.name] = statement
         elif isinstance(statement, ast.Assign):
             for target in statement.targets:
                 if isinstance(target, ast.Name):
@@ -157,6 +162,11 @@ class ClassInfo:
     def known(self) -> bool:
         """Are all its bases seen or named?"""
         return None not in self.foreign
+
+    def setter(self, name: str) -> Method | None:
+        """What runs where a property is given a value."""
+        found = ((owner, owner.setters[name]) for owner in self.mro if name in owner.setters)
+        return next((Method(owner.module, node, owner) for owner, node in found), None)
 
     def method(self, name: str) -> Method | None:
         for owner in self.mro:

@@ -279,17 +279,6 @@ class Act:
             return shared or holds_a_part_of(self.on, step.on)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
 
-    @property
-    def wrappers(self) -> list[Value]:
-        """The functions of the project that decorate the function in which it stands."""
-        decorators = getattr(enclosing_function(self.node), "decorator_list", ())
-        found = [
-            origin
-            for d in decorators
-            for origin in origins(Value(self.module, d.func if isinstance(d, ast.Call) else d))
-        ]
-        return [origin for origin in found if isinstance(origin.node, FUNCTIONS)]
-
     def is_seldom_beside(self, other: Act) -> bool:
         """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
         return any(counts_rounds(test) for test, _ in self.event.tests) and not (
@@ -348,7 +337,9 @@ class Act:
             return True
         if isinstance(asked, ast.Compare) and isinstance(asked.ops[0], ast.IsNot):
             asked = asked.left
-        return isinstance(asked, ast.Name) and any(unparsed(call.node.func) == asked.id for call in self.event.via)
+        return isinstance(asked, ast.Name) and any(
+            unparsed(getattr(call.node, "func", call.node)) == asked.id for call in self.event.via
+        )
 
     def _goes_through_some(self, loop: ast.AST) -> bool:
         """Does a loop go through a list in which there is something, where the call that led there stands?"""
@@ -370,7 +361,8 @@ def _is_wrapper(optimizer: Value, step: Act) -> bool:
     """Is it one of the project's own whose `step` makes the step of the optimizer that it wraps?"""
     mine = identity(optimizer)
     return any(
-        isinstance(call.node.func, ast.Attribute) and mine.keys() & identity(call.at(call.node.func.value, ())).keys()
+        isinstance(getattr(call.node, "func", None), ast.Attribute)
+        and mine.keys() & identity(call.at(call.node.func.value, ())).keys()
         for call in step.event.via
     )
 
@@ -414,6 +406,8 @@ def _act(event: Event) -> Act | None:
         and _mentions_grad(receiver.node)
     ):
         return Act(event, CLEAR if word in ("zero_", "zero") else SUPPLY, None)
+    if word == "_foreach_zero_":
+        return Act(event, CLEAR, None)
     if (
         word == "setattr"
         and len(node.args) == 3
@@ -478,7 +472,11 @@ def _may_be_module(event: Event, receiver: Value) -> bool:
 
 
 def _is_none(assignment: ast.AST) -> bool:
-    return isinstance(assignment.value, ast.Constant) and assignment.value.value is None
+    return (
+        isinstance(assignment, ast.Delete)
+        or isinstance(assignment.value, ast.Constant)
+        and assignment.value.value is None
+    )
 
 
 def _mentions_grad(node: ast.AST) -> bool:

@@ -5,29 +5,41 @@ included.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchlint.source.flow.branches import decided
 from torchlint.source.flow.callers import may_be_ours
-from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.named_methods import called
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
-from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, UNWRITTEN, children, last_word
+from torchlint.source.text.index import (
+    COMPREHENSIONS,
+    DEFINITIONS,
+    FUNCTIONS,
+    LOOPS,
+    UNWRITTEN,
+    children,
+    enclosing_function,
+    last_word,
+)
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
 
 if TYPE_CHECKING:
     from torchlint.source.flow.calling import Callee
+    from torchlint.source.flow.classes import Method
 
 MAX_EVENTS = 3000
 MAX_HELPERS = 4
+MAX_ENTERED = 8  # context managers of the project, one in the other
 
 
 class Event:
-    """One call that runs, or one assignment to a `.grad` (then `method` is empty). `loops` and `tests` are what lies
-    around it inside the body that was asked about, outermost first."""
+    """One call that runs, or one assignment to a `.grad` or `del` of it (then `method` is empty). `loops` and `tests`
+    are what lies around it inside the body that was asked about, outermost first."""
 
     __slots__ = ("value", "loops", "tests", "via", "is_followed")
 
@@ -97,6 +109,18 @@ class Event:
             found.append(frame.function)
             frame = frame.call.frame if frame.call else None
         return found
+
+    def is_wrapped_in(self, word: str) -> bool:
+        """Does the word stand in a function or class of the project that decorates a function in which it runs?"""
+        words = frozenset((word,))
+        places = [(place, enclosing_function(place.node)) for place in (self.value, *self.via)]
+        makers = [
+            Value(place.module, getattr(decorator, "func", decorator))
+            for place, function in places
+            for decorator in getattr(function, "decorator_list", ())
+        ]
+        found = [origin for maker in makers for origin in origins(maker)]
+        return any(isinstance(o.node, DEFINITIONS) and o.module.index.stands(words, o.node) for o in found)
 
     def __repr__(self) -> str:
         return f"<Event {ast.unparse(self.node)[:60]} line {self.node.lineno}>"
@@ -260,6 +284,8 @@ class _Unroller:
         self.frame = frame
         self.via = via
         self.follows = follows  # what functions of the project do
+        self.entered = 0  # the context managers of the project around
+        self.at_yield: _Block | None = None
 
     def block(self, body: list[ast.stmt], loops: tuple, tests: tuple) -> None:
         for statement in body:
@@ -288,9 +314,7 @@ class _Unroller:
             self.block(node.body, (*loops, node), tests)
             self.block(node.orelse, loops, tests)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            for item in node.items:
-                self.expression(item.context_expr, loops, tests)
-            self.block(node.body, loops, tests)
+            self.contexts([item.context_expr for item in node.items], node.body, loops, tests)
         elif isinstance(node, ast.Try):
             self.block(node.body, loops, tests)
             for handler in node.handlers:
@@ -307,8 +331,67 @@ class _Unroller:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in targets):
                 self.found.append(Event(self.at(node), loops, tests, self.via))
+            for target in targets if self.follows and ".setter" in self.module.index.text else ():
+                self._set(target, loops, tests)
+            self._pause(node.value)
+        elif isinstance(node, ast.Delete):
+            if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in node.targets):
+                self.found.append(Event(self.at(node), loops, tests, self.via))
         else:
             self.expression(node, loops, tests)
+            self._pause(getattr(node, "value", None))
+
+    def contexts(self, managers: list[ast.expr], body: list[ast.stmt], loops: tuple, tests: tuple) -> None:
+        """What `with` runs: what the managers do first, the block, what they do at the end."""
+        for place, manager in enumerate(managers):
+            if self.follows and self.entered < MAX_ENTERED and self._may_be_managed(manager):
+                self.entered += 1
+                self._managed(manager, managers[place + 1 :], body, loops, tests)
+                self.entered -= 1
+                return
+            self.expression(manager, loops, tests)
+        self.block(body, loops, tests)
+
+    def _may_be_managed(self, manager: ast.expr) -> bool:
+        return not isinstance(manager, ast.Call) or _may_be_ours(self.module, manager.func)
+
+    def _managed(
+        self, manager: ast.expr, others: list[ast.expr], body: list[ast.stmt], loops: tuple, tests: tuple
+    ) -> None:
+        block = _Block(lambda: self.contexts(others, body, loops, tests))
+        if isinstance(manager, ast.Call):
+            for part in children(manager):
+                self.expression(part, loops, tests)
+            self.call(manager, loops, tests, block)
+        else:
+            self.expression(manager, loops, tests)
+        value = self.at(manager)
+        owners = [(owner, made) for made in objects(value) if (owner := instance_class(made)) is not None]
+        for owner, made in owners:
+            self._special(owner.method("__enter__"), made, value, loops, tests)
+        block.run()
+        for owner, made in owners:
+            self._special(owner.method("__exit__"), made, value, loops, tests)
+
+    def _set(self, target: ast.expr, loops: tuple, tests: tuple) -> None:
+        """What a property of the project does with what it is given."""
+        for made in objects(self.at(target.value)) if isinstance(target, ast.Attribute) else ():
+            owner = instance_class(made)
+            if owner is not None:
+                self._special(owner.setter(target.attr), made, self.at(target), loops, tests)
+
+    def _special(self, method: Method | None, me: Value, value: Value, loops: tuple, tests: tuple) -> None:
+        """A method that Python calls, and gives what the program does not say."""
+        if method is None or len(self.via) >= MAX_HELPERS or len(self.found) >= MAX_EVENTS:
+            return
+        if not self._is_inside(method.node):
+            frame = frame_of(value.module, method.node, None, me)
+            _Unroller(self.found, method.module, frame, (*self.via, value)).block(method.node.body, loops, tests)
+
+    def _pause(self, node: ast.AST | None) -> None:
+        """At the `yield` of a context manager its block runs."""
+        if self.at_yield is not None and isinstance(node, ast.Yield):
+            self.at_yield.run()
 
     def at(self, node: ast.AST) -> Value:
         return Value(self.module, node, self.frame)
@@ -335,7 +418,7 @@ class _Unroller:
                 inner = (*loops, node) if isinstance(node, COMPREHENSIONS) else loops
                 todo += reversed([(child, inner, tests, False) for child in children(node)])
 
-    def call(self, node: ast.Call, loops: tuple, tests: tuple) -> None:
+    def call(self, node: ast.Call, loops: tuple, tests: tuple, block: _Block | None = None) -> None:
         value = Value(self.module, node, self.frame)
         event = Event(value, loops, tests, self.via)
         self.found.append(event)
@@ -345,6 +428,7 @@ class _Unroller:
             event.is_followed &= callee.function is None or len(self.via) < MAX_HELPERS
             inner = self._inside(callee, value)
             if inner:
+                inner.at_yield = block
                 body = callee.function.body
                 if isinstance(callee.function, ast.Lambda):
                     inner.expression(body, loops, tests)
@@ -366,9 +450,27 @@ class _Unroller:
             return None
         if callee.kind == "object" and callee.owner.is_module:
             return None  # a forward computes; it neither trains nor changes modes
-        frame, above = frame_of(value.module, callee.function, value, callee.instance, callee.closure), self.frame
-        while above:
-            if above.function is callee.function:
-                return None
-            above = above.call.frame if above.call else None
+        if self._is_inside(callee.function):
+            return None
+        frame = frame_of(value.module, callee.function, value, callee.instance, callee.closure)
         return _Unroller(self.found, callee.module, frame, (*self.via, value))
+
+    def _is_inside(self, function: ast.AST) -> bool:
+        above = self.frame
+        while above:
+            if above.function is function:
+                return True
+            above = above.call.frame if above.call else None
+        return False
+
+
+class _Block:
+    """What runs once, in the middle of something else."""
+
+    def __init__(self, code: Callable[[], None]):
+        self._code: Callable[[], None] | None = code
+
+    def run(self) -> None:
+        code, self._code = self._code, None
+        if code is not None:
+            code()

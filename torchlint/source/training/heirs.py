@@ -81,11 +81,12 @@ def heirs_of(owner: ClassInfo) -> list[ClassInfo]:
     return known[1:]
 
 
-def goes_up(call: ast.Call) -> bool:
+def goes_up(call: ast.AST) -> bool:
     """Does a method run that of its base in whose place it stands: `super().begin()` in `begin`?"""
     method = enclosing_function(call)
     return (
         isinstance(method, ast.FunctionDef)
+        and isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
         and call.func.attr == method.name
         and isinstance(call.func.value, ast.Call)

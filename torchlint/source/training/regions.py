@@ -16,6 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     COMPREHENSIONS,
+    DEFINITIONS,
     FUNCTIONS,
     ancestors,
     block_of,
@@ -226,12 +227,15 @@ def _is_named_so(expression: ast.expr) -> bool:
 @remembered
 def _is_made_of_switches(head: Value) -> bool:
     """A context or decorator of the project's own that uses torch's switches, unless it is told True."""
-    if not isinstance(head.node, ast.Call) or any(
-        isinstance(given, ast.Constant) and given.value is True
-        for given in (*head.node.args, *(keyword.value for keyword in head.node.keywords))
-    ):
-        return False
-    own = [callee.owner.node if callee.owner else callee.function for callee in callees(head)]
+    own: list[ast.AST | None] = []
+    for made in [head] if isinstance(head.node, ast.Call) else origins(head):
+        given = [*made.node.args, *(k.value for k in made.node.keywords)] if isinstance(made.node, ast.Call) else []
+        if any(isinstance(one, ast.Constant) and one.value is True for one in given):
+            return False
+        if isinstance(made.node, ast.Call):
+            own += [callee.owner.node if callee.owner else callee.function for callee in callees(made)]
+        elif isinstance(made.node, DEFINITIONS):
+            own.append(made.node)
     return any(
         isinstance(part, ast.Attribute) and part.attr in _SWITCHES
         for node in own

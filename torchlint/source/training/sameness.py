@@ -11,6 +11,8 @@ from torchlint.source.flow.values import EACH, VALUE, Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import constant_key, dumped
 
+_MAKES_NOTHING = frozenset("getattr values items get pop popitem popleft".split())  # it hands out what others have made
+
 
 @remembered(meanwhile={})
 def identity(value: Value) -> dict[tuple, Value]:
@@ -43,7 +45,7 @@ def are_distinct(a: Value, b: Value) -> bool:
         return False
     nodes = [*first.values(), *second.values()]
     if all(isinstance(o.node, ast.Call) for o in nodes):
-        if any(last_word(o.node.func) == "getattr" for o in nodes):  # it makes nothing
+        if any(last_word(o.node.func) in _MAKES_NOTHING for o in nodes):
             return False
         return not any(_may_be_one(one, other) for one in first.values() for other in second.values())
     if all(isinstance(o.node, ast.arg) for o in nodes):

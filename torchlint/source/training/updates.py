@@ -25,6 +25,7 @@ from torchlint.source.training.acts import (
     acts,
     clears_itself,
 )
+from torchlint.source.training.batch_givers import is_cleared_between
 from torchlint.source.training.counted import counts_rounds, is_between
 from torchlint.source.training.events import events
 from torchlint.source.training.heirs import put_over
@@ -181,7 +182,9 @@ def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
         return True
     if module.index.says("register_step_") or step.module.index.says("register_step_"):
         return True
-    return any("zero_grad" in ast.unparse(wrapper.node) for wrapper in step.wrappers) or any(
+    if is_cleared_between(module, node) or _is_zeroed_elsewhere(module, node):
+        return True
+    return step.event.is_wrapped_in("zero_grad") or any(
         not isinstance(n.up, ast.Call) for n in standing_in(node, module.index.attributes("zero_grad"))
     )
 
@@ -197,6 +200,15 @@ def _is_cleared_by_heirs(module: Module, node: ast.AST) -> bool:
         and callee.function.name not in ("__init__", "forward")  # no network clears, and many derive from it
         for other in put_over(callee.module, callee.function)
     )
+
+
+@remembered
+def _is_zeroed_elsewhere(module: Module, node: ast.AST) -> bool:
+    """Are gradients views of a tensor, `p.grad = flat[a:b].view_as(p)`, which a round fills with zeros?"""
+    given = [store.up.value for store in module.index.stored("grad") if isinstance(store.up, ast.Assign)]
+    if all(isinstance(value, ast.Constant) for value in given):
+        return False
+    return any(event.method in ("zero_", "fill_") for event in events(module, body_of(node)))
 
 
 @remembered
