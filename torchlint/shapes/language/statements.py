@@ -520,16 +520,18 @@ def _import_from(node: ast.ImportFrom, scope: CompiledScope) -> Run:
     guarded, path = bool(scope.guarded), scope.program.path
     if node.module == "__future__":
         return lambda frame: None
-    parts = [(a.name, None if a.name == "*" else store_name(a.asname or a.name, scope)) for a in node.names]
+    stored = (None if a.name == "*" else store_name(a.asname or a.name, scope) for a in node.names)
+    parts = [(a.name, target, scope.place(a)) for a, target in zip(node.names, stored, strict=True)]
     says_of_itself = all(a.name.startswith("__") and a.name.endswith("__") for a in node.names)  # `__version__`
 
     def run(frame):
         if says_of_itself and frame.machine.is_unread(node.module or "", node.level, path):
-            for name, target in parts:  # not worth running a whole package
+            for name, target, _ in parts:  # not worth running a whole package
                 target(frame, Unknown(f"{name} of {node.module}"))
             return
         module = frame.machine.import_module(node.module or "", node.level, path, guarded, whole=True)
-        for name, target in parts:
+        for name, target, place in parts:
+            frame.machine.place = place
             if target is None:
                 frame.machine.import_star(module, frame.globals)
             else:

@@ -41,6 +41,7 @@ from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, withou
 from torchlint.shapes.search.evidence import TOO_EARLY
 from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
+from torchlint.shapes.search.misspelt import misspelt
 from torchlint.shapes.search.moved_modules import goes_on_when_moved
 from torchlint.shapes.search.only_names import brings_only_names
 from torchlint.shapes.search.placeholders import is_completed_by_others
@@ -286,6 +287,8 @@ class _Run:
             self.program.watch.guessing = True
         if self.traces is not None:
             self.traces.guessing = True
+        for fault in misspelt(self.program) if self.traces is None else ():
+            self.faults[fault.path, fault.span] = fault  # where the script met it, it says what is meant
         machine.reported.clear()
         machine.starts.line = []  # what is called by nobody is called however the script is started
         self.rest(machine)

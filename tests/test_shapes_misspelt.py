@@ -1,0 +1,60 @@
+"""Names that torch does not have are found where no run comes, if they are nearly one that it has."""
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nzero = torch.zeros(1)\n"
+
+
+def said(tmp_path, text: str) -> list[tuple[str, str]]:
+    path = tmp_path / "net.py"
+    faults = dry_run(USE + textwrap.dedent(text), str(path), Project(tmp_path).view(path)).faults
+    return [(fault.message, fault.help) for fault in faults]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "meant"),
+    [
+        ("def make(n):\n    return nn.Paramter(torch.ones(n))\n", "Paramter", "Parameter"),
+        ("class A(nn.Module):\n    def forward(self, x, y):\n        return F.relo(x) + y\n", "relo", "relu"),
+        ("def load(data):\n    return torch.utils.data.Dataloader(data)\n", "Dataloader", "DataLoader"),
+        ("def f(x):\n    return x.to(torch.floatt32)\n", "floatt32", "float32"),
+        ("from torch.nn import Functional\n", "Functional", "functional"),
+        ("import torch.nn.Functional as G\n", "Functional", "functional"),
+        ("from torch.optim import AdamM\n", "AdamM", "Adam"),
+        ("def f(n):\n    from torch.nn import Linaer\n    return Linaer(n, 2)\n", "Linaer", "Linear"),
+        ("def f(p):\n    return torch.optim.lr_scheduler.StepLr(p, 3)\n", "StepLr", "StepLR"),
+    ],
+)
+def test_a_name_that_is_nearly_one_of_torch_is_found(tmp_path, text, name, meant):
+    (message, help), *more = said(tmp_path, text)
+    assert (name in message, meant in help, more) == (True, True, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    return torch.npu.synchronize(), torch.mlu, torch.hpu, torch.ipu\n",  # of extensions
+        "def f(x):\n    return F.quantum_attention(x)\n",  # of another version
+        "def f(x):\n    return torch.symeig(x), torch.gels(x, x)\n",  # they are gone: TL802 speaks of them
+        "try:\n    from torch.nn import RMSNorn\nexcept ImportError:\n    RMSNorn = None\n",
+        "def f(x):\n    try:\n        return F.gelo(x)\n    except AttributeError:\n        return x\n",
+        "def f(x):\n    return F.gelo(x) if hasattr(F, 'gelo') else x\n",
+        "def f(x):\n    if torch.__version__ >= '3':\n        return torch.addd(x)\n    return x\n",
+        "def f(x):\n    return torch.addd(x) if torch.version.cuda else x\n",
+        "def f(nn, x):\n    return nn.Linaer(x)\n",
+        "class nn2:\n    pass\nnn = nn2\ndef f(x):\n    return nn.Linaer(x)\n",
+        "F.gelo = F.gelu\ndef f(x):\n    return F.gelo(x)\n",
+        "import pytest\ndef test():\n    with pytest.raises(AttributeError):\n        torch.nn.Linaer\n",
+        "import torch.utils.tensorboard\nfrom torch.utils import tensorboard\nfrom torch.distributed import fsdp\n",
+        "def f(x):\n    return torch._C._nothing, torch.nn.modules.linear.Linear, torch.utils.tensorboard.SummaryWriter\n",
+    ],
+)
+def test_what_may_be_there_is_not(tmp_path, text):
+    assert said(tmp_path, text) == []
