@@ -134,7 +134,7 @@ def judge(place, denominator: ast.expr):
         )
         return
     relu = relu_summed(count)
-    if relu is not None:
+    if relu is not None and not is_compared(count) and not is_asked_before(place.value, denominator, relu):
         text = place.quoted(denominator)
         added = place.replace(denominator, f"({place.source(denominator)} + 1e-8)")
         yield place.finding(

@@ -19,7 +19,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.asked_for import is_off_by_default
-from torchlint.source.training.regions import asks_training_mode, is_chosen_by_callers
+from torchlint.source.training.regions import asks_training_mode, is_chosen_by_callers, tests_around
 
 _MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
 _CRITIC = re.compile(r"discriminator|critic", re.IGNORECASE)
@@ -32,6 +32,8 @@ def is_always_on(call: Value, rate: ast.expr | None) -> bool:
     if not own_name(module, node) and not _helps_forward(module, node):
         return False
     if asks_training_mode(module, node) or is_chosen_by_callers(node) or _is_meant(module, node):
+        return False
+    if any(_is_switched(module, test) for test, _ in tests_around(node)):
         return False
     return rate is None or _MODE.search(module.segment(rate)) is None and _is_plain(call.at(rate, ()))
 
@@ -121,14 +123,22 @@ def _is_plain(rate: Value) -> bool:
     """Is a rate the same in each mode?"""
     module, node = rate.module, rate.node
     if isinstance(node, ast.Attribute):
-        changes = [
-            s for s in module.index.stored(node.attr) if getattr(enclosing_function(s), "name", "") != "__init__"
-        ]
         owner = _class_around(module, node)
-        return not changes and owner is not None and owner.method(node.attr) is None  # a property may ask for the mode
+        if owner is None or owner.method(node.attr) is not None:  # a property may ask for the mode
+            return False
+        return not _is_set_later(module, node.attr)
     if getattr(enclosing_function(node), "name", "") == "__init__" and isinstance(node, (ast.Name, ast.Subscript)):
         return isinstance(node, ast.Name) or isinstance(node.slice, ast.Constant)  # `partial(F.dropout, p=p)`: kept
     return isinstance(node, ast.Constant) or isinstance(node, ast.Name) and all(map(_is_unconditional, origins(rate)))
+
+
+def _is_switched(module: Module, test: ast.expr) -> bool:
+    """`if self.noisy:` where `train` or who owns the module sets it: a flag of its own for the mode"""
+    return any(_is_set_later(module, part.attr) for part in module.index.inside(test, ast.Attribute))
+
+
+def _is_set_later(module: Module, name: str) -> bool:
+    return any(getattr(enclosing_function(s), "name", "") != "__init__" for s in module.index.stored(name))
 
 
 def _is_unconditional(origin: Value) -> bool:

@@ -32,7 +32,10 @@ LIST, DICT = "list", "dict"
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
 _LISTS = frozenset(("builtins.list", "builtins.tuple", "collections.deque"))
 # Who does one of these with what is in the list takes care of it by hand.
-_BY_HAND = frozenset("add_module register_module register_parameter setattr parameters named_parameters".split())
+_BY_HAND = frozenset(
+    "add_module register_module register_parameter setattr __setattr__ parameters named_parameters".split()
+)
+_REGISTERS = ("_modules", "_parameters")  # the dictionaries in which a module keeps what it knows
 _OVERRIDDEN = frozenset("parameters named_parameters named_modules modules children _apply to cuda state_dict".split())
 _PASSING = frozenset("enumerate zip reversed list tuple iter sorted".split())  # the elements of what they are given
 _LOOKING = frozenset("len range print isinstance".split())
@@ -421,7 +424,11 @@ def _leads_on(module: Module, use: ast.expr) -> bool:
 
 
 def _is_by_hand(module: Module, loop: ast.AST) -> bool:
-    return any(last_word(call.func) in _BY_HAND for call in module.index.inside(loop, ast.Call))
+    index = module.index
+    return any(last_word(call.func) in _BY_HAND for call in index.inside(loop, ast.Call)) or any(
+        part.attr in _REGISTERS and isinstance(part.up, ast.Subscript) and isinstance(part.up.ctx, ast.Store)
+        for part in index.inside(loop, ast.Attribute)
+    )
 
 
 def _goes_on(module: Module, loop: ast.For | ast.AsyncFor) -> bool:
