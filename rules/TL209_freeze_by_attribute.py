@@ -197,6 +197,8 @@ def set_in(place, code: ast.AST) -> list[str]:
 
 def is_layer(place, node: ast.expr) -> bool:
     """Is it certainly a module, and no class that gives `requires_grad` a meaning of its own?"""
-    if isinstance(node, ast.Name) and node.id == "self" or place.has_own_attribute(node, "requires_grad"):
+    if isinstance(node, ast.Name) and node.id == "self":
+        return False
+    if any(place.has_own_attribute(node, name) for name in ("requires_grad", "__setattr__")):
         return False
     return is_certainly_a_module(place.value.at(node, ()))

@@ -85,7 +85,8 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
         if first is None or is_default_moved(module) or is_default_moved_elsewhere(module):
             continue
         if not is_of_transforms(module, cls.node):
-            yield PlainTensor(name, stores[0], first)
+            if not any(_is_set_anew(user, name) for user in module.users(cls.name)):
+                yield PlainTensor(name, stores[0], first)
 
 
 def _may_move(owner: ClassInfo, name: str) -> bool:
@@ -286,13 +287,16 @@ def _is_reduced_later(origin: Value) -> bool:
     return any(is_reduced(call) for call in calls)
 
 
+def _is_set_anew(module: Module, name: str) -> bool:
+    """`net.mean = net.mean.to(device)`, and no constructor's `self.mean = …`"""
+    return any(not is_in_construction(module, store) for store in module.index.stored(name))
+
+
 def _is_taken_care_of(module: Module, name: str) -> bool:
     """Is it moved, or set anew, anywhere in the file?"""
+    if _is_set_anew(module, name):
+        return True
     for node in module.index.attributes(name):
-        if isinstance(node.ctx, ast.Store):
-            if not is_in_construction(module, node):
-                return True
-            continue
         outer = node
         while isinstance(outer.up, (ast.Attribute, ast.Subscript, ast.Call)) and outer is not getattr(
             outer.up, "slice", None

@@ -382,7 +382,23 @@ def _is_cared_for(cls: ClassInfo, name: str, stores: list[MemberAssignment]) -> 
         for use in module.index.names(store.value.id)
         if use is not store.value and enclosing_function(use) is store.method
     ]
-    return any(isinstance(use.ctx, ast.Load) and _leads_on(module, use) for use in (*reads, *locals_))
+    if any(isinstance(use.ctx, ast.Load) and _leads_on(module, use) for use in (*reads, *locals_)):
+        return True
+    return any(
+        isinstance(use.ctx, ast.Load) and _is_gone_through(user, use)
+        for user in module.users(cls.name)  # `for layer in net.layers: parameters += layer.parameters()`
+        for use in user.index.attributes(name)
+    )
+
+
+def _is_gone_through(module: Module, use: ast.expr) -> bool:
+    """Is it what a loop takes care of, in a file that uses the class?"""
+    around = use.up
+    while isinstance(around, (ast.Call, ast.Attribute)):
+        around = around.up
+    if isinstance(around, ast.comprehension):
+        around = around.up
+    return isinstance(around, (ast.For, ast.ListComp, ast.GeneratorExp)) and _is_by_hand(module, around)
 
 
 def _leads_on(module: Module, use: ast.expr) -> bool:

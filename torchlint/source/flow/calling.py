@@ -12,9 +12,11 @@ from torchlint.source.flow.asked_identity import passes, tests_of
 from torchlint.source.flow.branches import returned, runs
 from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended, only_entry
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
+from torchlint.source.flow.decorated import gives_something_else
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.patched import is_patched
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.records import entry, field, given_to
 from torchlint.source.flow.setting_branches import are_apart
@@ -207,7 +209,7 @@ class CallTracer:
             if frame.function is callee.function:
                 return False
             count, frame = count + 1, frame.call.frame if frame.call else None
-        return count < MAX_FRAMES
+        return count < MAX_FRAMES and not gives_something_else(callee.module, callee.function)
 
     def _returns(
         self, module: Module, function: ast.AST, frame: LookedThrough, path: tuple, depth: int
@@ -274,7 +276,7 @@ class CallTracer:
             for made in makers:
                 if made.kind == "class" and made.owner:
                     method = made.owner.method("forward")
-                    if method and self._may_enter(value, Callee("object", function=method.node)):
+                    if method and self._may_enter(value, Callee("object", module=method.module, function=method.node)):
                         frame = frame_of(value.module, method.node, None, origin)
                         yield from self._returns(method.module, method.node, frame, value.path, depth)
                         continue
@@ -465,13 +467,10 @@ def _object_callees(owner: ClassInfo, made: Value) -> Iterator[Callee]:
     if layer is not None and layer not in _CONTAINERS and layer != "torch.nn.Module" and fact(f"{layer}()") is not None:
         yield Callee("instance", f"{layer}()", made=_handed_up(owner, made))  # of a class that only sets its options
         return
-    yield Callee(
-        "object",
-        module=method.module if method else None,
-        function=method.node if method else None,
-        owner=owner,
-        instance=made,
-    )
+    if method is not None and is_patched(made, owner, method.node.name):
+        return
+    home, function = (method.module, method.node) if method else (None, None)
+    yield Callee("object", module=home, function=function, owner=owner, instance=made)
 
 
 def sequential_layers(made: Value | None) -> list[Value]:

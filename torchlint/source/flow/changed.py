@@ -28,7 +28,24 @@ def is_changed(value: Value) -> bool:
     """
     changed, second = _changed_names(value.module.index), _second_names(value.module)
     names = names_of(value)
-    return not names.union(*(second.get(name, ()) for name in names)).isdisjoint(changed)
+    if not names.union(*(second.get(name, ()) for name in names)).isdisjoint(changed):
+        return True
+    own = {name.removeprefix("self.") for name in names if name.startswith("self.")}
+    instance = value.frame.instance if own and value.frame is not None else None
+    homes = [value.module, *([instance.module] if instance is not None else [])]
+    return any(not own.isdisjoint(_changed_from_outside(home)) for home in homes)
+
+
+@remembered
+def _changed_from_outside(module: Module) -> set[str]:
+    """`head` of `net.head[1] = nn.Identity()`, `del self.net.head[1]`: which attributes' objects are changed by who has
+    the object whose attributes they are.
+    """
+    return {
+        name.rpartition(".")[2]
+        for name in _changed_names(module.index)
+        if "." in name and name.rpartition(".")[0] != "self"
+    }
 
 
 @remembered
