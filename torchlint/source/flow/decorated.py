@@ -18,7 +18,7 @@ def gives_something_else(module: Module | None, function: ast.AST | None) -> boo
 
 @remembered
 def _changes(module: Module, name: str) -> bool:
-    return any(not _hands_back(module, one) for one in module.index.functions if one.name == name)
+    return not all(_hands_back(module, one) for one in module.index.functions_called(name))
 
 
 def _hands_back(module: Module, decorator: ast.FunctionDef) -> bool:

@@ -23,19 +23,20 @@ def is_patched(instance: Value, owner: ClassInfo, name: str) -> bool:
     """May an object do something else in that method than its class says?"""
     if owner.attribute(name):
         return True  # `self.forward = self.forward_fused`
-    homes = {instance.module, owner.module}
-    patched = [node for home in homes for node in _patched(home, name)]
-    if not patched:
-        return False
     own = {word.rpartition(".")[2] for word in names_of(instance)}
-    own |= {cls.name for cls in owner.mro}
-    return any(last_word(node) in own or not own or not _is_made_here(node) for node in patched)
+    known = own | {cls.name for cls in owner.mro}
+    for home in {instance.module, owner.module}:
+        words, are_seen = _patched(home, name)
+        if words and (not own or not are_seen or not known.isdisjoint(words)):
+            return True
+    return False
 
 
 @remembered
-def _patched(module: Module, name: str) -> list[ast.expr]:
-    """The objects that get a method of that name in a file."""
-    return list(_given(module, name))
+def _patched(module: Module, name: str) -> tuple[set[str], bool]:
+    """By which words the objects go that get a method of that name in a file, and whether it is seen which they are."""
+    nodes = list(_given(module, name))
+    return set(map(last_word, nodes)), all(map(_is_made_here, nodes))
 
 
 def _given(module: Module, name: str) -> Iterator[ast.expr]:
@@ -52,7 +53,7 @@ def _may_give(module: Module, hook: ast.expr) -> bool:
     """May a hook return something, which comes in the place of the output?"""
     if isinstance(hook, ast.Lambda):
         return not isinstance(hook.body, ast.Call) or last_word(hook.body.func) not in _KEEPING
-    known = [function for function in module.index.functions if function.name == last_word(hook)]
+    known = module.index.functions_called(last_word(hook))
     return not known or any(function.gives for function in known)
 
 

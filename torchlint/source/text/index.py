@@ -300,6 +300,11 @@ class Index:
         """The places where `.name` is set, in source order."""
         return self._by("attr", self.stores).get(name, [])
 
+    def functions_called(self, name: str) -> list[ast.FunctionDef]:
+        """The functions that are defined under a name, in source order."""
+        functions = self.by_kind.get(ast.FunctionDef)
+        return self._by("name", functions).get(name, []) if functions else []
+
     def _by(self, field: str, nodes: list) -> dict[str, list]:
         found = self._by_word.get((field, id(nodes)))
         if found is None:
