@@ -227,7 +227,6 @@ def _is_named_so(expression: ast.expr) -> bool:
 @remembered
 def _is_made_of_switches(head: Value) -> bool:
     """A context or decorator of the project's own that uses torch's switches, unless it is told True."""
-<<<<<<< HEAD
     own: list[ast.AST | None] = []
     for made in [head] if isinstance(head.node, ast.Call) else origins(head):
         given = [*made.node.args, *(k.value for k in made.node.keywords)] if isinstance(made.node, ast.Call) else []
@@ -237,17 +236,6 @@ def _is_made_of_switches(head: Value) -> bool:
             own += [callee.owner.node if callee.owner else callee.function for callee in callees(made)]
         elif isinstance(made.node, DEFINITIONS):
             own.append(made.node)
-=======
-    if not isinstance(head.node, ast.Call):  # `@quietly`
-        own = [origin.node for origin in origins(head) if isinstance(origin.node, ast.FunctionDef)]
-    elif any(
-        isinstance(given, ast.Constant) and given.value is True
-        for given in (*head.node.args, *(keyword.value for keyword in head.node.keywords))
-    ):
-        return False
-    else:
-        own = [callee.owner.node if callee.owner else callee.function for callee in callees(head)]
->>>>>>> 99321e03 (What is put in the place of a forward, behind it, or into its layers from outside is seen)
     return any(
         isinstance(part, ast.Attribute) and part.attr in _SWITCHES
         for node in own
