@@ -9,6 +9,7 @@ from typing import Any
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language.awaiting import awaited
 from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.several import in_order
@@ -326,7 +327,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
     for position, generator in enumerate(node.generators):
         loops.append(
             (
-                expression(generator.iter, inner if position else scope),
+                awaited(generator, expression(generator.iter, inner if position else scope)),
                 store(generator.target, inner),
                 [(expression(test, inner), inner.place(test), Question(test)) for test in generator.ifs],
                 scope.place(generator.iter),
@@ -563,7 +564,7 @@ def _plain_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
 
 
 def _await(node: ast.Await, scope: CompiledScope) -> Evaluate:
-    return expression(node.value, scope)
+    return awaited(node, expression(node.value, scope))
 
 
 _COMPILERS: dict[type, Callable] = {

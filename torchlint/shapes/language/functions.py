@@ -43,6 +43,7 @@ class Code:
         arguments = node.args
         self.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
         self.only_named = [a.arg for a in arguments.kwonlyargs]
+        self.nameable = {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}  # all but those before a `/`
         self.rest = arguments.vararg.arg if arguments.vararg else None
         self.named_rest = arguments.kwarg.arg if arguments.kwarg else None
         self.path = scope.program.path
@@ -164,7 +165,7 @@ class Closure:
             )
         extra = {}
         for name, value in kwargs.items():
-            if name in code._names:
+            if name in code.nameable:
                 if name in bound:
                     raise ArgumentError(f"{code.name}() got multiple values for argument '{name}'", code)
                 bound[name] = value

@@ -13,6 +13,7 @@ from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
+from torchlint.shapes.language.awaiting import awaited
 from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
 from torchlint.shapes.language.counted_tests import compiled, counted_names, counts, is_left_early
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
@@ -307,7 +308,8 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
 
 
 def _for(node: ast.For, scope: CompiledScope) -> Run:
-    source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
+    source, target = awaited(node, expression(node.iter, scope)), store(node.target, scope)
+    place = scope.place(node.iter)
     body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
     names, filled = _changed([node.target], node.body, scope)
     compile_ = partial(expression, scope=scope)

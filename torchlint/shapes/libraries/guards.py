@@ -315,7 +315,7 @@ def _module_store(machine, method, /, *args, **kwargs):
         machine.incomplete = True
         return None
     if (
-        isinstance(value, (torch.Tensor, nn.Module))
+        (value is None or isinstance(value, (torch.Tensor, nn.Module)))
         and held in owner.__dict__
         and functions.closure_of(getattr(type(owner), "__getattr__", None)) is not None
     ):

@@ -386,12 +386,17 @@ def _basename(machine, path):
     return path.rpartition("/")[2] if isinstance(path, str) else Unknown("a path")
 
 
+class Chained(dict):
+    """`ChainMap(given, defaults)`: the first that has a key says what it is. Nobody works out what it is chained of."""
+
+    maps = parents = new_child = Unknown("tables one after another")
+
+
 def _chained(machine, *tables):
-    """`ChainMap(given, defaults)`: the first that has a key says what it is."""
     if not all(isinstance(table, dict) for table in tables):
         return Unknown("tables one after another")
     machine.budget.length(sum(map(len_of, tables)))
-    return {key: value for table in reversed(tables) for key, value in dict.items(table)}
+    return Chained({key: value for table in reversed(tables) for key, value in dict.items(table)})
 
 
 def _special(**table) -> dict[str, Any]:

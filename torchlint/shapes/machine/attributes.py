@@ -102,6 +102,7 @@ def _is_meant(kind: type, name: str) -> bool:
     return kind in (list, tuple, dict) and any(hasattr(one, name) for one in _HELD)
 
 
+_CALLED = ("__call__", "_call_impl", "_wrapped_call_impl", "forward")
 _HELD = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, nn.Module)
 
 
@@ -121,6 +122,8 @@ class Attributes:
             return self.of_library(owner, name)
         if kind is standins.ImportedFile:
             return self.import_name(owner, name, False)
+        if name in self.altered and self.is_altered(owner, name):
+            return Unknown(f"{name} is set by the program")
         if kind in METHODS and name in METHODS[kind]:
             return getattr(owner, name)
         if name.startswith("__") and name.endswith("__"):
@@ -397,6 +400,9 @@ class Attributes:
                     setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)
             elif self.is_own(owner):  # `kind.__init__ = wrapped`, `self.__dict__ = options` may give its objects more
                 self.open_classes.add(owner if isinstance(owner, type) else type(owner))
+            elif isinstance(owner, type):
+                self.alter(owner, name, value)
+                self.open_classes.add(owner)
             return
         if self.changes.loops:
             self.changes.fields.append((owner, name, value))
@@ -433,6 +439,35 @@ class Attributes:
                 pass
         elif isinstance(owner, (type, standins.Library)) or type(owner).__module__.startswith("torch"):
             self.patched.add(name)  # it is there for all files that will be looked at
+            if isinstance(owner, type):
+                self.alter(owner, name, value)
+
+    def alter(self, kind: type, name: str, value: Any) -> None:
+        """`nn.Linear.forward = mine`: what torch has there is not what runs, until it is put back."""
+        if value is getattr(kind, name, None):
+            if not any(code._generator for code, _ in self.stack):  # which runs on to its end before it is left
+                self.altered.get(name, set()).discard(kind)
+        elif hasattr(kind, name):
+            self.altered.setdefault(name, set()).add(kind)
+
+    def is_altered(self, owner: Any, name: str) -> bool:
+        """Whether what is found under a name was put there by the program, in a class of torch or Python."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        bases = kind.__mro__
+        if kind is super:
+            bases = owner.__self_class__.__mro__
+            bases = bases[bases.index(owner.__thisclass__) + 1 :]
+        changed = self.altered.get(name, ())
+        return next((base in changed for base in bases if base in changed or name in vars(base)), False)
+
+    def runs_altered(self, module: nn.Module) -> bool:
+        """Whether a class of torch that runs when a module is called is not as torch has it."""
+        self.walk(module, called=True)
+        kinds = {type(part) for part in module.modules()}
+        if any(self.is_altered(kind, name) for kind in kinds for name in _CALLED):
+            return True
+        changed = set().union(*self.altered.values()) - {nn.Module}
+        return any(functions.closure_of(k.forward) is None and not changed.isdisjoint(k.__mro__) for k in kinds)
 
     def make_room(self, owner: nn.Module, name: str, value: Any) -> None:
         """What nobody knows takes the place of a part of a module, and may be one."""

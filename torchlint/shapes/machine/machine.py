@@ -162,6 +162,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.owned: dict[type, bool] = {}  # whether a class is one of these, or made of one
         self.open_classes: set[type] = set()
         self.patched: set[str] = set()
+        self.altered: dict[str, set[type]] = {}  # classes of others in which the program puts something in this place
         self.dataclass_fields: dict[type, dict] = {}
         self.importing = 0
         self.imported_text = 0  # characters
@@ -412,19 +413,17 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         return self._call_module(module, args, kwargs, unknown)
 
     def _call_module(self, module: nn.Module, args: list, kwargs: dict[str, Any], unknown: Unknown | None) -> Any:
-        if unknown is not None:
-            if (
-                self.wild
-                and "*" not in kwargs
-                and type(module) is not FreeLayer
-                and functions.closure_of(type(module).forward) is None
-            ):
-                made = self.layer_in_part(module, args, kwargs, unknown)
-                if made is not None:
-                    return made
-        if "*" in kwargs and functions.closure_of(type(module).forward) is None:
+        native = functions.closure_of(type(module).forward) is None  # a Sequential of the program's own is, too
+        if self.altered and self.runs_altered(module):
+            self.lend((module, *args, *kwargs.values()))
+            return Unknown("the program changes the class of a layer")
+        if unknown is not None and native and self.wild and "*" not in kwargs and type(module) is not FreeLayer:
+            made = self.layer_in_part(module, args, kwargs, unknown)
+            if made is not None:
+                return made
+        if "*" in kwargs and native:
             return Unknown("its arguments are unknown")
-        if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
+        if guards.is_unfinished(module) and native:
             return Unknown("a layer of unknown sizes")
         self.ask_tensors(module, args)
         self.budget.spend(TORCH_STEPS)
@@ -453,9 +452,6 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             if misused and self.is_open(type(module)):
                 self.lend(plain_parts(module))
                 return Unknown("forward may come from elsewhere")
-            native = (
-                functions.closure_of(type(module).forward) is None
-            )  # a Sequential of the program's own is torch's code, too
             self.ask_who_gave_nothing(error)
             if id(error) not in self.failures and id(error) not in self.raised and (native or misused):
                 if unknown is not None:

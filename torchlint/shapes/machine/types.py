@@ -126,6 +126,8 @@ class Classes:
         """Call a class."""
         if kind in self.codes:
             return self._own(kind, args, kwargs)
+        if self.altered and (self.is_altered(kind, "__init__") or self.is_altered(kind, "__new__")):
+            return Unknown("the program changes how it is made")
         if "*" in kwargs:
             return Unknown("its arguments are unknown")
         if kind in guards.CONSTRUCT:
