@@ -22,7 +22,7 @@ class Field(StandIn):
         default: Any = MISSING,
         default_factory: Any = MISSING,
         init: bool = True,
-        kw_only: bool = False,
+        kw_only: bool | None = None,
         **options,
     ):
         self.default = default
@@ -52,7 +52,8 @@ def _declare(machine, kind: type, keyword_only: bool) -> None:
         if "ClassVar" in words:
             continue
         default = vars(kind).get(name, MISSING)
-        field = default if isinstance(default, Field) else Field(default, kw_only=keyword_only)
+        field = default if isinstance(default, Field) else Field(default)
+        field.kw_only = keyword_only if field.kw_only is None else field.kw_only
         field.name = name
         if isinstance(default, Field):
             if field.default is MISSING:

@@ -320,6 +320,9 @@ class Operations(Texts):
         if isinstance(owner, Array):
             return self.foreign(operator.getitem, (owner, key), {})
         if isinstance(owner, type):
+            asked = (getattr(owner, "__class_getitem__", None), getattr(kind, "__getitem__", None))
+            if any(functions.closure_of(one) is not None for one in asked):
+                return Unknown("what a class of the program's own gives for a key")
             if not isinstance(owner, enum.EnumMeta) or not owner.__members__:
                 return owner  # `list[int]`, `Generic[T]`
             self.budget.spend(len(owner.__members__) >> 4)
