@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import abc
 import collections.abc
+import inspect
 from typing import Any
 
 from torchlint.shapes.core.values import Special, Unknown
@@ -79,6 +80,7 @@ class Keyed(StandIn):
     values = collections.abc.Mapping.values
     __contains__ = collections.abc.Mapping.__contains__
     pop = collections.abc.MutableMapping.pop
+    _MutableMapping__marker = inspect.signature(pop).parameters["default"].default  # which `pop` compares with
     clear = collections.abc.MutableMapping.clear
     update = collections.abc.MutableMapping.update
     setdefault = collections.abc.MutableMapping.setdefault

@@ -26,6 +26,8 @@ class Going:
         """
         if not self.scripting or isinstance(error, (StopIteration, RecursionError, MemoryError, ProgramError)):
             return False
+        if isinstance(error, KeyError) and self.stack and self.stack[-1][0].name == "__getitem__":
+            return False  # `in`, `get` and `setdefault` of a mapping ask so, and have an answer
         failure = self.failures.get(id(error))
         if not isinstance(error, UnknownUsed):
             if self.trying or self.expected or id(error) in self.raised:
