@@ -21,6 +21,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     FUNCTIONS,
     LOOPS,
+    Scope,
     ancestors,
     enclosing_class,
     enclosing_function,
@@ -245,7 +246,7 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
     scope = binding.at.lookup(binding.id)
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
         return
-    followed = list(uses(module, binding))
+    followed = [*uses(module, binding), *_added_to(module, binding, scope)]
     if any(_is_returned_moved(node) for node in followed):
         return  # `if y.is_cuda: return made.cuda()`: who moves it only sometimes knows when
     for node in followed:
@@ -255,8 +256,18 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
             or _is_replaced(binding, node, reaching(node, scope))
         ):
             continue
-        if not any(_moves_itself(module, b) for b in reaching(node, scope)):
+        if any(_moves_itself(module, b) for b in reaching(node, scope)):
+            continue
+        if isinstance(node.ctx, ast.Load):
             yield from _follow(module, node, seen, depth - 1)
+        else:
+            yield from _meets(module, node.up, [node.up.value])
+
+
+def _added_to(module: Module, binding: ast.Name, scope: Scope) -> list[ast.Name]:
+    """`total += x`: it is changed where it is, on its device."""
+    added = [n for n in module.index.names(binding.id) if isinstance(n.up, ast.AugAssign) and n.up.target is n]
+    return [n for n in added if n.at.lookup(n.id) is scope and binding in reaching(n, scope)]
 
 
 def _is_earlier(use: ast.Name, binding: ast.Name) -> bool:

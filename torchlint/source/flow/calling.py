@@ -10,7 +10,7 @@ from torchlint.facts import fact, named
 from torchlint.source.flow import flow
 from torchlint.source.flow.asked_identity import passes, tests_of
 from torchlint.source.flow.branches import returned, runs
-from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended, only_entry
+from torchlint.source.flow.changed import added_layers, is_changed, last_added, names_of, only_appended, only_entry
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.decorated import gives_something_else
 from torchlint.source.flow.heads import new_head
@@ -255,7 +255,8 @@ class CallTracer:
         """
         step, rest = value.path[0], value.path[1:]
         if is_changed(value):
-            yield Value(value.module, None)
+            for added in added_layers(value) if step == EACH else [Value(value.module, None)]:
+                yield from self.trace(added, depth)
         elif isinstance(step, str) and step != EACH or last_word(value.node.func) != "Sequential":
             yield from self.trace(value.at(value.node.args[0]), depth) if value.node.args else [value]
         else:

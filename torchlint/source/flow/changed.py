@@ -10,7 +10,7 @@ from collections.abc import Callable
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Stored, Value
-from torchlint.source.text.index import Index, enclosing_function, statement_of, within
+from torchlint.source.text.index import Index, enclosing_class, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import dotted
 
 CONTAINERS = (ast.List, ast.Dict, ast.Set)
@@ -164,6 +164,33 @@ def only_appended(made: Value) -> ast.expr | None:
     ]
     only = changes[0] if len(changes) == 1 else None
     return only.args[0] if isinstance(only, ast.Call) and only.func.attr == "append" and len(only.args) == 1 else None
+
+
+def added_layers(made: Value) -> list[Value]:
+    """Each layer of a list of layers that is filled where it is made by `append` alone; what nobody knows where it may
+    be another's.
+    """
+    module, function = made.module, enclosing_function(made.node)
+    names = {*names_of(made)}
+    names |= {second for name in names for second in _second_names(module).get(name, ())}
+    own = {name.removeprefix("self.") for name in names}
+    found = [change for name in names for change in changes_of(module.index, name)]
+    mine = [change for change in found if not _is_of_another_class(change, function)]
+    appends = [c for c in mine if isinstance(c, ast.Call) and c.func.attr == "append" and len(c.args) == 1]
+    is_filled_here = len(appends) == len(mine) and all(enclosing_function(c) is function for c in mine)
+    if not is_filled_here or not own.isdisjoint(_changed_from_outside(module)):
+        return [Value(module, None)]
+    return [*map(made.at, made.node.args[:1]), *(made.at(change.args[0], made.path[1:]) for change in appends)]
+
+
+def _is_of_another_class(change: ast.AST, function: ast.AST | None) -> bool:
+    """Does a class change its own `self.layers` that has nothing to do with the one of a method?"""
+    mine = enclosing_class(function) if function is not None else None
+    around = enclosing_function(change)
+    other = enclosing_class(around) if around is not None else None
+    if mine is None or other is None or mine is other:
+        return False
+    return all(isinstance(base, ast.Attribute) and base.attr == "Module" for base in other.bases)
 
 
 def pieces(made: Value) -> list[Value]:

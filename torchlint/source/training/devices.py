@@ -403,7 +403,10 @@ def in_module_code(origin: Value) -> bool:
     call, where that module is."""
     frame = origin.frame
     if frame is not None and frame.instance is not None and isinstance(frame.instance.node, ast.Call):
-        return is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
+        if frame.call is None:
+            return is_moved_object(frame.instance, 3)
+        layer = frame.call.at(frame.call.node.func, ())
+        return is_moved_object(layer, 3) or in_module_code(frame.call) and not is_made_here(layer)
     function = enclosing_function(origin.node)
     owner = method_class(origin.module, function) if function is not None else None
     return (
