@@ -20,12 +20,25 @@ attention = nn.MultiheadAttention(250, 8)  # TL907
 ```python good
 attention = nn.MultiheadAttention(256, 8)
 ```
+
+What torch is said to have, and what its classes are said to take, is looked at wherever it stands.
+
+```python bad
+def make(data, width):
+    head = nn.Paramter(torch.ones(width))  # TL907
+    return head, torch.utils.data.DataLoader(data, num_worker=4)  # TL907
+```
+```python good
+def make(data, width):
+    head = nn.Parameter(torch.ones(width))
+    return head, torch.utils.data.DataLoader(data, num_workers=4)
+```
 """
 
 from torchlint import on_error
 
 read_on = ("TL901", "nn")
-also_said_by = ("TL110", "TL208", "TL210", "TL601", "TL602", "TL701", "TL802")
+also_said_by = ("TL108", "TL110", "TL208", "TL210", "TL601", "TL602", "TL701", "TL802")
 
 
 @on_error("operation")

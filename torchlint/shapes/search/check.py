@@ -45,8 +45,10 @@ from torchlint.shapes.search.misspelt import misspelt
 from torchlint.shapes.search.moved_modules import goes_on_when_moved
 from torchlint.shapes.search.only_names import brings_only_names
 from torchlint.shapes.search.placeholders import is_completed_by_others
+from torchlint.shapes.search.refused_arguments import refused_arguments
 from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.taken_arguments import signature_of
+from torchlint.shapes.search.torch_in_text import TorchInText
 from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.tried_classes import of_class
 from torchlint.shapes.search.untrained import faults_of_optimizers, faults_of_steps
@@ -287,8 +289,8 @@ class _Run:
             self.program.watch.guessing = True
         if self.traces is not None:
             self.traces.guessing = True
-        for fault in misspelt(self.program) if self.traces is None else ():
-            self.faults[fault.path, fault.span] = fault  # where the script met it, it says what is meant
+        if self.traces is None:
+            self.add_from_text()
         machine.reported.clear()
         machine.starts.line = []  # what is called by nobody is called however the script is started
         self.rest(machine)
@@ -298,6 +300,15 @@ class _Run:
             if self.graphs is not None:
                 self.graphs = tuple(self.traces.graphs(machine))
             self.traces.finish(machine)
+
+    def add_from_text(self) -> None:
+        """What is wrong in the text alone, whoever runs it; torch's own files may be those of another version."""
+        if "/torch/" in self.program.path.replace("\\", "/"):
+            return
+        said = TorchInText(self.program.tree)
+        for fault in (*misspelt(self.program, said), *refused_arguments(self.program, said)):
+            if fault.help or (fault.path, fault.span) not in self.faults:
+                self.faults[fault.path, fault.span] = fault  # where the script met it, this says what is meant
 
     def learn(self) -> None:
         """What editors want to know besides, at its own expense."""

@@ -18,22 +18,17 @@ from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.removed import REMOVED
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
-from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
+from torchlint.shapes.search.torch_in_text import TorchInText
 
 _NEAR = 0.75  # how much of two names is the same
 _SHORT = 4  # letters that a name has at least, of which one may be wrong
-_ASKING = ("hasattr", "getattr", "version", "skip")  # in a test or decorator: it may be for other versions
 _KNOWN = frozenset(row.name for row in (*REMOVED, *DEPRECATED))  # rules of their own speak of these
 _MOST = 8  # said of one file
 
 
-def misspelt(program: Program) -> Iterator[Fault]:
+def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
     """A fault for each name of torch that is nearly one it has."""
-    if "/torch/" in program.path.replace("\\", "/"):
-        return  # its own files may be those of another version
-    names, own = _names_of_torch(program.tree), words_set_in(program.tree)
-    nodes = list(_unguarded(program.tree))
-    found = [missing for node in nodes for missing in _missing(node, names) if missing[2] not in own]
+    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.set]
     for node, module, name in found[:_MOST]:
         near = _near(module, name)
         if near and f"{module.__name__}.{name}" not in _KNOWN:
@@ -45,73 +40,15 @@ def misspelt(program: Program) -> Iterator[Fault]:
             yield Fault("operation", program.path, program.span(node), says, f"did you mean `{near}`?")
 
 
-def _names_of_torch(tree: ast.Module) -> dict[str, types.ModuleType]:
-    """The names that stand for one of torch's modules wherever they stand in a file."""
-    found: dict[str, set[str]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                name = alias.asname or alias.name.split(".")[0]
-                found.setdefault(name, set()).add(alias.name if alias.asname else name)
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                found.setdefault(alias.asname or alias.name, set()).add(f"{node.module}.{alias.name}")
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.setdefault(node.id, set()).add("")
-        elif isinstance(node, (ast.arg, ast.ExceptHandler, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            name = node.arg if isinstance(node, ast.arg) else node.name
-            found.setdefault(name or "", set()).add("")
-        elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.MatchMapping)):
-            name = node.rest if isinstance(node, ast.MatchMapping) else node.name
-            found.setdefault(name or "", set()).add("")
-    modules = ((name, _module(next(iter(meant)))) for name, meant in found.items() if len(meant) == 1)
-    return {name: module for name, module in modules if module is not None}
-
-
-def _module(name: str) -> types.ModuleType | None:
-    """A module that importing torch has made."""
-    module = sys.modules.get(name) if name.split(".")[0] == "torch" else None
-    return module if isinstance(module, types.ModuleType) else None
-
-
-def _unguarded(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a file, but for what is tried, or done with some versions only."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        yield node
-        if isinstance(node, ast.Try) and node.handlers:
-            stack += [*node.orelse, *node.finalbody]
-        elif not any(map(_asks, _conditions(node))):
-            stack += children(node)
-
-
-def _conditions(node: ast.AST) -> list[ast.expr]:
-    """What decides whether the rest of a node is done."""
-    if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)):
-        return [node.test]
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        return [item.context_expr for item in node.items]  # `suppress`, `raises`
-    return list(getattr(node, "decorator_list", ()))
-
-
-def _asks(condition: ast.expr) -> bool:
-    words = (last_word(node).lower() for node in walk(condition))
-    return any(asking in word for word in words for asking in (*_ASKING, "suppress", "raises"))
-
-
-def _missing(
-    node: ast.AST, names: dict[str, types.ModuleType]
-) -> Iterator[tuple[ast.Attribute | ast.alias, types.ModuleType, str]]:
+def _missing(node: ast.AST, torch: TorchInText) -> Iterator[tuple[ast.Attribute | ast.alias, types.ModuleType, str]]:
     """The names of a module of torch that a node says, and that are not there."""
     if isinstance(node, ast.Attribute):
-        module = _meant(node.value, names)
-        if module is not None and not _has(module, node.attr):
+        module = torch.thing(node.value)
+        if isinstance(module, types.ModuleType) and not _has(module, node.attr):
             yield node, module, node.attr
-    elif isinstance(node, ast.ImportFrom) and not node.level and (module := _module(node.module or "")) is not None:
-        for alias in node.names:
+    elif isinstance(node, ast.ImportFrom):
+        module = _module("" if node.level else node.module or "")
+        for alias in node.names if module is not None else ():
             if alias.name != "*" and not _has(module, alias.name):
                 yield alias, module, alias.name
     elif isinstance(node, ast.Import):
@@ -132,13 +69,10 @@ def _missing_parts(alias: ast.alias) -> Iterator[tuple[ast.alias, types.ModuleTy
         module = _module(f"{module.__name__}.{part}")
 
 
-def _meant(node: ast.expr, names: dict[str, types.ModuleType]) -> types.ModuleType | None:
-    """The module of torch that an expression is."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    module = _meant(node.value, names) if isinstance(node, ast.Attribute) else None
-    found = vars(module).get(node.attr) if module is not None and isinstance(node, ast.Attribute) else None
-    return found if isinstance(found, types.ModuleType) and found.__name__.split(".")[0] == "torch" else None
+def _module(name: str) -> types.ModuleType | None:
+    """A module that importing torch has made."""
+    module = sys.modules.get(name) if name.split(".")[0] == "torch" else None
+    return module if isinstance(module, types.ModuleType) else None
 
 
 def _has(module: types.ModuleType, name: str) -> bool:
