@@ -44,7 +44,7 @@ from torchlint.source.training.events import (
     own_events,
     reaches,
 )
-from torchlint.source.training.modes import asks_mode, may_switch_to_training
+from torchlint.source.training.modes import asks_mode, may_switch_to_training, switches_a_model
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
 from torchlint.source.training.regions import (
@@ -209,7 +209,8 @@ def _starts_here(module: Module, function: ast.AST) -> bool:
     """Is it where something begins: nobody in its file calls it, it is no test, no part of a model or of a function?"""
     if isinstance(function, ast.Module) or enclosing_function(function) is not None:
         return isinstance(function, ast.Module)
-    is_called = function.name.lstrip("_").startswith("test_") or module.index.callers(function.name)
+    calls = [one for one in module.index.callers(function.name) if not switches_a_model(one)]
+    is_called = function.name.lstrip("_").startswith("test_") or calls
     return not is_called and ((owner := method_class(module, function)) is None or not owner.is_module)
 
 

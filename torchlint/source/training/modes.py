@@ -9,6 +9,7 @@ from torchlint.source.flow.branches import may_run
 from torchlint.source.flow.calling import Callee, sequential_layers
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
@@ -17,6 +18,7 @@ from torchlint.source.flow.values import Answer, Value, frame_of
 from torchlint.source.text.index import last_word, parameters_of, statement_of, within
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
+from torchlint.source.training.naming import sounds_like
 from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
 
@@ -205,3 +207,9 @@ def may_switch_to_training(module: Module) -> bool:
         any(module.index.says(word) or project.is_in_one(word, paths) for word in words)
         for words in ((".train(",), ("backward(", "step("))
     )
+
+
+def switches_a_model(call: ast.Call) -> bool:
+    """`self.model.train()` calls no `train` of a trainer."""
+    called = call.func
+    return isinstance(called, ast.Attribute) and called.attr in ("train", "eval") and sounds_like(called.value, MODULE)
