@@ -103,7 +103,7 @@ class Imports:
 
     def _names_of(self, module: standins.ImportedFile) -> dict[str, Any]:
         """`module.__dict__`"""
-        found = {n: value for n, value in module.globals.items() if not n.startswith("__")}
+        found = dict(module.globals)
         if not module.complete:
             self.changes.loosen(found)
         return found

@@ -9,8 +9,8 @@ from functools import cached_property
 from torchlint.project import View
 
 _FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py", "spec-file.txt", "spec_file.txt")
-_TORCH = re.compile(  # by name, or the package that `conda list --explicit` gives
-    r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/pytorch-)(\d{1,3})\.(\d{1,3})""",
+_TORCH = re.compile(  # by name, or the address of a package, as `conda list --explicit` gives it
+    r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/(?:py)?torch-)(\d{1,3})\.(\d{1,3})""",
     re.MULTILINE | re.IGNORECASE,
 )
 _MANUALS = ("README.md", "readme.md", "README.rst", "README.txt", "README")
