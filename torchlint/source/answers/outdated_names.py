@@ -38,6 +38,7 @@ _LOOKS = (
     r"|(?:has|get)attr\(\s*(?:torch|nn|f|functional|optim|amp|tensor|init|models|transforms|functorch)\b"
 )
 _ASKS = re.compile(f"{_VERSION}|{_LOOKS}")
+_ASKING, _TORCH = ("hasattr", "getattr", "dir", "vars"), ("torch", "torchvision", "functorch")
 _NAMES_VERSION, _LOOKS_FOR = re.compile(_VERSION), re.compile(_LOOKS)
 _FLAGS = re.compile(
     r"torch_?(?:g|l|v?\d)|\bpt_?\d|native|legacy|(?:old|new|has)_|_available"
@@ -309,6 +310,8 @@ class _Search:
                 test = self.module.segment(above.test).lower()
                 if _ASKS.search(test) or _FLAGS.search(test) or any(map(self._says_version, ast.walk(above.test))):
                     return True
+                if any(map(self._looks_into_torch, ast.walk(above.test))):
+                    return True
             if isinstance(above, ast.With) and not self.raises and _silences(above):
                 return True
         return False
@@ -350,7 +353,20 @@ class _Search:
         """`MAJOR` after `MAJOR, MINOR = map(int, torch.__version__.split(".")[:2])`"""
         scope = part.at.lookup(part.id) if isinstance(part, ast.Name) else None
         given = [statement_of(b) for b in scope.bindings[part.id]] if scope is not None else []
-        return any(isinstance(g, ast.Assign) and _ASKS.search(self.module.segment(g.value).lower()) for g in given)
+        return any(
+            isinstance(g, ast.Assign)
+            and (
+                _ASKS.search(self.module.segment(g.value).lower()) or any(map(self._looks_into_torch, ast.walk(g.value)))
+            )
+            for g in given
+        )
+
+    def _looks_into_torch(self, part: ast.AST) -> bool:
+        """`hasattr(th.linalg, "eigh")`, `"eigh" in dir(th.linalg)`: whatever torch is called here"""
+        if not (isinstance(part, ast.Call) and part.args and last_word(part.func) in _ASKING):
+            return False
+        asked = external_name(Value(self.module, part.args[0])) or ""
+        return asked.partition(".")[0] in _TORCH
 
     def _reads_version(self, function: ast.AST) -> bool:
         """Does a function look at a version anywhere, or for a name? A parameter or keyword that is called `version`,
@@ -360,7 +376,10 @@ class _Search:
         return any(
             isinstance(node.ctx, ast.Load) and _NAMES_VERSION.search(last_word(node).lower())
             for node in inside(function, ast.Name, ast.Attribute)
-        ) or any(_LOOKS_FOR.search(self.module.segment(call).lower()) for call in inside(function, ast.Call))
+        ) or any(
+            _LOOKS_FOR.search(self.module.segment(call).lower()) or self._looks_into_torch(call)
+            for call in inside(function, ast.Call)
+        )
 
     def _catches(self, statement: ast.Try) -> bool:
         wanted = (*_CAUGHT, *_CAUGHT_CALLS) if self.raises else _CAUGHT
