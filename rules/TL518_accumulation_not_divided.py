@@ -150,7 +150,7 @@ def _is_divided(loop, backward, around) -> bool:
         scaled = map(_scaled, ast.walk(code))
         if any(isinstance(whole, ast.Name) and whole.id in named for whole in scaled):
             return True
-    return any(origin.unknown or _is_a_sum_or_part(origin.node) for origin in _losses(loop, backward))
+    return any(origin.unknown or _is_a_sum_or_part(origin) for origin in _losses(loop, backward))
 
 
 def _losses(loop, backward):
@@ -169,6 +169,16 @@ def _scaled(node):
 
 
 def _is_a_sum_or_part(loss) -> bool:
-    return isinstance(loss, ast.AugAssign) or any(
-        isinstance(n, (ast.Div, ast.Mult)) or isinstance(n, ast.Constant) and n.value == "sum" for n in ast.walk(loss)
+    """`F.mse_loss(…, reduction="sum")`, `nn.MSELoss(reduction="sum")(…)`, `criterion(…).div(n)`, wherever it is written"""
+    return isinstance(loss.node, ast.AugAssign) or any(
+        _scaled(part) is not None
+        or (isinstance(part, ast.Constant) and part.value == "sum")
+        or (isinstance(part, ast.Call) and _sums(loss.at(part)))
+        for part in ast.walk(loss.node)
     )
+
+
+def _sums(call) -> bool:
+    """May the loss that is called be an object that was told to sum?"""
+    told = made.argument_origins("reduction") if (made := call.made()) is not None else []
+    return any(getattr(one.node, "value", None) != "mean" for one in told)
