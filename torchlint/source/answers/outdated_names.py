@@ -308,9 +308,7 @@ class _Search:
                 return True
             if isinstance(above, (ast.If, ast.IfExp)):
                 test = self.module.segment(above.test).lower()
-                if _ASKS.search(test) or _FLAGS.search(test) or any(map(self._says_version, ast.walk(above.test))):
-                    return True
-                if any(map(self._looks_into_torch, ast.walk(above.test))):
+                if _FLAGS.search(test) or self._asks(above.test) or any(map(self._says_version, ast.walk(above.test))):
                     return True
             if isinstance(above, ast.With) and not self.raises and _silences(above):
                 return True
@@ -353,13 +351,11 @@ class _Search:
         """`MAJOR` after `MAJOR, MINOR = map(int, torch.__version__.split(".")[:2])`"""
         scope = part.at.lookup(part.id) if isinstance(part, ast.Name) else None
         given = [statement_of(b) for b in scope.bindings[part.id]] if scope is not None else []
-        return any(
-            isinstance(g, ast.Assign)
-            and (
-                _ASKS.search(self.module.segment(g.value).lower()) or any(map(self._looks_into_torch, ast.walk(g.value)))
-            )
-            for g in given
-        )
+        return any(isinstance(g, ast.Assign) and self._asks(g.value) for g in given)
+
+    def _asks(self, test: ast.expr) -> bool:
+        asked = _ASKS.search(self.module.segment(test).lower())
+        return asked is not None or any(map(self._looks_into_torch, ast.walk(test)))
 
     def _looks_into_torch(self, part: ast.AST) -> bool:
         """`hasattr(th.linalg, "eigh")`, `"eigh" in dir(th.linalg)`: whatever torch is called here"""
