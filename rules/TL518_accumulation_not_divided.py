@@ -81,17 +81,10 @@ def check(loop: Loop):
     for update in loop.updates:
         backward = update.backward
         code = loop.node, backward.function or loop.module.tree
-        if update.every is None or backward.event.tests or not loop.is_seen_through:
-            continue
-        if _is_divided(loop, backward, code):
-            continue
-        yield loop.finding(
-            f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
-            help="divide the loss by the number of rounds between two steps",
-            notes=[loop.note(update.step, "one step for several rounds")],
-            at=backward,
-        )
-        return
+        accumulates = update.every is not None and not backward.event.tests and loop.is_seen_through
+        if accumulates and not _is_divided(loop, backward, code):
+            yield _undivided(loop, update, "between two steps", "several rounds")
+            return
 
 
 @on_round("loop", "function", needs=("backward", "step", "accum|micro|chunk|split"))
@@ -112,13 +105,17 @@ def in_a_loop_of_its_own(round: Round):
             and _is_a_mean(inner, backward)
             and not _is_divided(inner, backward, (inner.node, *backward.event.helpers))
         ):
-            yield round.finding(
-                f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
-                help=f"divide the loss by the number of rounds of `for … in {inner.quoted(inner.node.iter)}`",
-                notes=[round.note(step, "one step for all rounds of the loop")],
-                at=backward,
-            )
+            yield _undivided(round, update, f"of `for … in {inner.quoted(inner.node.iter)}`", "all rounds of the loop")
             return
+
+
+def _undivided(place, update, which: str, rounds: str):
+    return place.finding(
+        f"`{update.backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
+        help=f"divide the loss by the number of rounds {which}",
+        notes=[place.note(update.step, f"one step for {rounds}")],
+        at=update.backward,
+    )
 
 
 def _counts_micro_batches(loop) -> bool:
@@ -147,8 +144,7 @@ def _is_divided(loop, backward, around) -> bool:
     """In the same round, on the way into backward, or where the loss comes from?"""
     named = {n.id for n in ast.walk(backward.node) if isinstance(n, ast.Name)}
     for code in around:
-        scaled = map(_scaled, ast.walk(code))
-        if any(isinstance(whole, ast.Name) and whole.id in named for whole in scaled):
+        if any(isinstance(whole, ast.Name) and whole.id in named for whole in map(_scaled, ast.walk(code))):
             return True
     return any(origin.unknown or _is_a_sum_or_part(origin) for origin in _losses(loop, backward))
 

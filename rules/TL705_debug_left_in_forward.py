@@ -91,12 +91,15 @@ def forward(x):
     print(x)
     return x
 ```
+
+Which functions print for others: `torchlint/source/answers/printing_helpers.py`.
 """
 
 import ast
 from pathlib import PurePath
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.printing_helpers import calls_that_print
 from torchlint.source.answers.unbuilt_classes import is_built_by_nobody
 
 read_on = ("TL704", "profiler")
@@ -117,7 +120,9 @@ def check(cls: ModuleClass):
         return
     run = [forward, *helpers(cls, forward)]
     words = ("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print")
-    for call in (call for method in run for call in cls.calls(*words, inside=method)):
+    shown = [call for method in run for call in calls_that_print(cls.module, method) if not is_meant(cls.word(call))]
+    written = (call for method in run for call in cls.calls(*words, inside=method))
+    for call in (*written, *map(cls.at, shown)):
         if call.function not in run or any(is_meant(call.source(test)) for test, _ in call.tests):
             continue
         statement = call.statement
@@ -127,7 +132,7 @@ def check(cls: ModuleClass):
         elif call.is_call(*PROFILES) and not call.tests:
             what = "measures each forward, and slows it"
         elif (
-            call.is_call(*SHOWS)
+            (call.node in shown or call.is_call(*SHOWS))
             and not call.tests
             and not is_logged(call)
             and not is_of_an_error(statement)
@@ -136,15 +141,14 @@ def check(cls: ModuleClass):
             what = "prints for every batch"
         else:
             continue
-        alone = isinstance(statement, ast.Expr) and statement.value is call.node
+        is_sure = call.is_call(*STOPS) and not waits and not is_built_by_nobody(cls.module, cls.node)
+        alone = isinstance(statement, ast.Expr) and statement.value is call.node and not call.tests
         yield cls.finding(
             f"`{call.short}` in {'a' if call.function is forward else 'what is run by each'} forward {what}",
             help="remove it, or put it behind a flag",
-            fix=cls.fix("remove it", cls.delete(statement), applicability="unsafe")
-            if alone and not call.tests
-            else None,
+            fix=cls.fix("remove it", cls.delete(statement), applicability="unsafe") if alone else None,
             at=call.node,
-            severity="warning" if call.is_call(*STOPS) and not waits and not is_unbuilt(cls) else "info",
+            severity="warning" if is_sure else "info",
         )
 
 
@@ -161,10 +165,6 @@ def gives(cls: ModuleClass, function) -> bool:
     """Does it return something?"""
     returned = (r for r in cls.inside(ast.Return, of=function) if cls.at(r).function is function)
     return any(cls.source(r.value) not in ("", "None") for r in returned)
-
-
-def is_unbuilt(cls: ModuleClass) -> bool:
-    return is_built_by_nobody(cls.module, cls.node)
 
 
 def is_meant(text: str) -> bool:
