@@ -24,6 +24,7 @@ _JOINS = named_of("cat")
 _REPEATS = named_of("repeat_interleave")
 _COUNTS = named_of("arange")
 _SORTS = named_of("sort")
+_PUTS_IN_ORDER = named_of("nonzero") | {"builtins.sorted", "numpy.sort", "numpy.flatnonzero"}
 _LABELS = 1  # `x, y = dataset[i]`
 
 
@@ -56,6 +57,8 @@ def _is_drawn(dataset: Value) -> bool:
 @remembered(meanwhile=False)
 def _is_upwards(numbers: Value) -> bool:
     node = numbers.node
+    if _is_sorted(numbers):
+        return True
     if numbers.path:
         return False
     if isinstance(node, ast.ListComp):
@@ -66,12 +69,15 @@ def _is_upwards(numbers: Value) -> bool:
         return all(map(_is_upwards, origins(numbers.at(node.value, ()))))
     if not isinstance(node, ast.Call) or node.keywords:
         return False
+    if is_result_of(numbers, _PUTS_IN_ORDER):
+        return True  # whatever was drawn: `sorted(torch.randperm(n).tolist()[:800])`
     if is_result_of(numbers, _COUNTS) or {callee.name for callee in callees(numbers)} == {"builtins.range"}:
         return len(node.args) < 3 or not isinstance(node.args[2], ast.UnaryOp)
     inner = receiver(node) if last_word(node.func) == "tolist" else None
     if {callee.name for callee in callees(numbers)} <= {"builtins.list", "builtins.tuple"} and len(node.args) == 1:
         inner = node.args[0]
-    return inner is not None and all(map(_is_upwards, origins(numbers.at(inner, ()))))
+    found = origins(numbers.at(inner, ()), _IN_ORDER | named_of("flatten", "ravel")) if inner is not None else []
+    return bool(found) and all(map(_is_upwards, found))
 
 
 def _whole(part: Value) -> list[Value]:
