@@ -29,6 +29,7 @@ from torchlint.source.text.index import (
     statement_of,
 )
 from torchlint.source.text.spelling import argument, is_super
+from torchlint.source.training.keyword_values import is_given, keyword_values
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 _CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
@@ -130,7 +131,8 @@ def _uses(module: Module, raises: bool) -> Iterator[OutdatedUse]:
     families = known.get("*", [])
     search = _Search(module, known, raises)
     seen: set[ast.AST] = set()
-    for use in (*search.imported(), *search.attributes(), *search.keywords(families), *search.flags(families)):
+    arguments = (*search.keywords(families), *search.flags(families), *search.options(families))
+    for use in (*search.imported(), *search.attributes(), *arguments):
         if use.node not in seen and not search.is_guarded(use.node) and not search.is_beside_the_new(use):
             seen.add(use.node)
             yield use
@@ -229,6 +231,16 @@ class _Search:
                 for row in asked:
                     if self._holds(row, call):
                         yield from self._of_family(row, call)
+
+    def options(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
+        """The same in `**options` that hold them for certain, with a value that says something."""
+        asked = [row for row in families if not row.flag and self.module.index.says(row.condition.rstrip("="))]
+        for call in self.module.index.calls if asked else ():
+            if any(keyword.arg is None for keyword in call.keywords):
+                for row in asked:
+                    for use in self._of_family(row, call):
+                        if _says_something(Value(self.module, call), row.condition.rstrip("=")):
+                            yield use
 
     def _of_family(self, row: OutdatedName, call: ast.AST) -> Iterator[OutdatedUse]:
         name = self._asked(call) if isinstance(call, ast.Call) else None
@@ -384,6 +396,12 @@ class _Search:
             if any((last_word(kind) if kind is not None else "") in wanted for kind in kinds):
                 return True
         return False
+
+
+def _says_something(call: Value, name: str) -> bool:
+    """Does a call get a keyword for certain, and is it never the None that stands for nothing?"""
+    values = keyword_values(call, name) if is_given(call, name) else []
+    return bool(values) and all(isinstance(v.node, ast.Constant) and v.node.value is not None for v in values)
 
 
 def _silences(block: ast.With) -> bool:
