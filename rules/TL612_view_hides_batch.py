@@ -118,5 +118,18 @@ def _has_all_channels(op, shape: tuple[int, ...], numbers: int) -> bool:
     text, channels = _written(op), str(shape[1])
     factors = {factor.strip() for factor in text.split("*")}
     if len(factors) == 1 and re.fullmatch(r"[a-zA-Z_][\w.]*", text):
-        return op.file_says(rf"\b{re.escape(text)} *= *(?=[\w *]*\*)[\w *]*\b{channels}\b")
-    return len(factors) > 1 and channels in factors
+        products = op.file_writes(rf"\b{re.escape(text)} *= *([\w. ]*\*[\w. *]*)")
+        factors = {factor.strip() for product in products for factor in product.split("*")}
+        if len(products) != 1:
+            return op.file_says(rf"\b{re.escape(text)} *= *(?=[\w *]*\*)[\w *]*\b{channels}\b")
+    elif len(factors) == 1:
+        return False
+    return channels in factors or numbers % shape[1] == 0 and _channels_called(op, channels) in factors
+
+
+def _channels_called(op, channels: str) -> str | None:
+    """The one name that a convolution of this file can have its channels from, if none is made with just that number."""
+    given = op.file_writes(r"\bConv\w{0,20}\([^,()]{1,60},([^,()]{1,60})[,)]")
+    made = {one.strip().removeprefix("out_channels=") for one in given}
+    names = {one for one in made if not one.isdigit()}
+    return names.pop() if len(names) == 1 and channels not in made else None

@@ -72,6 +72,10 @@ class Program:
         """Whether its text matches a regular expression somewhere."""
         return re.search(pattern, self._text) is not None
 
+    def written_as(self, pattern: str) -> set[str]:
+        """What the group of a regular expression is where that matches its text."""
+        return set(re.findall(pattern, self._text))
+
     def line(self, number: int) -> str:
         """A line of its text, as Python counts them."""
         return self._lines[number - 1] if number <= len(self._lines) else ""

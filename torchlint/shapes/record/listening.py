@@ -176,6 +176,11 @@ class Operation:
         program = source_of(self.path)
         return program is not None and program.says(pattern)
 
+    def file_writes(self, pattern: str) -> set[str]:
+        """What the one group of a regular expression is, wherever that matches the text of its file."""
+        program = source_of(self.path)
+        return program.written_as(pattern) if program is not None else set()
+
     def text(self, position: int) -> str:
         """How the program writes an argument; empty if it is not seen at this place."""
         node = self._argument_node(position)
