@@ -6,6 +6,7 @@ import ast
 
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.records import field_names, field_or_default
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
@@ -34,26 +35,31 @@ def keyword_names(call: Value) -> frozenset[str] | None:
         if keyword.arg is not None:
             names.add(keyword.arg)
             continue
-        options = _returned(call.at(keyword.value, ()))
-        changed = changes_in(options).names
-        if changed is None:
+        given = _names_in(call.at(keyword.value, ()))
+        if given is None:
             return None
-        names |= changed
-        if (passed := _passed_on(options)) is not None:
-            given, own = keyword_names(passed.call), _parameters(passed)
-            if given is None:
-                return None
-            names |= given - own
-            continue
-        found = origins(options)
-        if not found:
-            return None
-        for made in found:
-            given = _keys(made)
-            if given is None:
-                return None
-            names |= given
+        names |= given
     return frozenset(names)
+
+
+@remembered
+def _names_in(options: Value) -> frozenset[str] | None:
+    """The keys of a dict where it is given as `**options`; None where they are not all seen."""
+    options = _returned(options)
+    changed = changes_in(options).names
+    if changed is None:
+        return None
+    if (passed := _passed_on(options)) is not None:
+        given = keyword_names(passed.call)
+        return None if given is None else frozenset(changed | (given - _parameters(passed)))
+    found = list(map(_keys, origins(options)))
+    known = [keys for keys in found if keys is not None]
+    return frozenset(changed.union(*known)) if found and len(known) == len(found) else None
+
+
+def _surely_lacks(options: Value, name: str) -> bool:
+    names = _names_in(options)
+    return names is not None and name not in names and _is_seen(options)
 
 
 def _keys(made: Value) -> frozenset[str] | None:
@@ -81,11 +87,12 @@ def _makers(record: Value) -> list[Callee]:
     return callees(record) if isinstance(record.node, ast.Call) else []
 
 
+@remembered(meanwhile=[])
 def _entries(options: Value, name: str) -> list[Value]:
     """What stands in a dict under a key."""
     options = _returned(options)
     node = options.node
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+    if _is_merged(node):
         return _entries(options.at(node.right, ()), name) or _entries(options.at(node.left, ()), name)
     if changes_in(options).may_remove(name):
         return []
@@ -98,7 +105,9 @@ def _entries(options: Value, name: str) -> list[Value]:
         return found or set_later
     for made in origins(options):
         copied = _copied(made)
-        if copied is not None or _is_dict_call(made):
+        if _is_merged(made.node) and not made.path and _is_seen(options):
+            found += _entries(made, name)
+        elif copied is not None or _is_dict_call(made):
             found += keyword_values(made, name) or (_entries(copied, name) if copied is not None else [])
         elif (record := _record(made)) is not None:
             found += [value for one in objects(record) for value in _field(one, name)]
@@ -200,6 +209,11 @@ def _displayed(made: Value, name: str) -> list[Value]:
     return []
 
 
+def _is_merged(node: ast.AST | None) -> bool:
+    """`defaults | {"name": value}`"""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
+
+
 def _is_dict_call(made: Value) -> bool:
     return isinstance(made.node, ast.Call) and {c.name for c in callees(made)} == {"builtins.dict"}
 
@@ -224,11 +238,13 @@ def is_given(call: Value, name: str) -> bool:
     )
 
 
+@remembered(meanwhile=False)
 def _surely_holds(options: Value, name: str) -> bool:
     options = _returned(options)
     node = options.node
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _surely_holds(options.at(node.right, ()), name)
+    if _is_merged(node):
+        left, right = options.at(node.left, ()), options.at(node.right, ())
+        return _surely_holds(right, name) or _surely_lacks(right, name) and _surely_holds(left, name)
     changes = changes_in(options)
     if changes.may_remove(name) or not _is_seen(options) or not changes.always_run(name, node):
         return False
@@ -241,11 +257,17 @@ def _surely_holds(options: Value, name: str) -> bool:
 def _is_made_with(made: Value, name: str) -> bool:
     if isinstance(made.node, ast.Dict) and not made.path:
         for key, value in reversed([*zip(made.node.keys, made.node.values)]):
-            if key is None or constant_key(key) is None:  # it may hold the key, too
-                return key is None and _surely_holds(made.at(value, ()), name)
-            if constant_key(key) == name:
-                return True
+            if key is None:
+                part = made.at(value, ())
+                if _surely_holds(part, name):
+                    return True
+                if not _surely_lacks(part, name):
+                    return False
+            elif constant_key(key) is None or constant_key(key) == name:  # what is computed may be the key, too
+                return constant_key(key) == name
         return False
+    if _is_merged(made.node) and not made.path:
+        return _surely_holds(made, name)
     if (record := _record(made)) is not None:
         fields = [_field(one, name) for one in objects(record)]
         return bool(fields) and all(one and all(value.node is not None for value in one) for one in fields)
