@@ -49,6 +49,11 @@ STRUCTURES: dict[str, Callable[[int], str]] = {
         ),
         "    return made",
     ),
+    "tables of options each made of the two before": lambda n: _defined(
+        "from torch.utils.data import DataLoader, RandomSampler\ndef load(data):\n    o0 = o1 = {'shuffle': True}",
+        _each(n, lambda i: f"    o{i + 1} = {{**o{i}, **o{i - 1}}}" if i % 2 else f"    o{i + 1} = o{i} | o{i - 1}"),
+        f"    return DataLoader(data, sampler=RandomSampler(data), **o{n})",
+    ),
     "loaders of methods that change one dict": lambda n: _defined(
         "from torch.utils.data import DataLoader",
         _class(
