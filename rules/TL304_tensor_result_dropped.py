@@ -52,18 +52,20 @@ except RuntimeError:
     x.backward()
 ```
 
-Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `certain_tensors.py` beside it.
+Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `certain_tensors.py` beside it; what was to
+grow by `np.append(rows, x)` or `torch.cat([rows, x])`: `lost_joins.py`.
 """
 
 import ast
 
 from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor, record_of
+from torchlint.source.answers.lost_joins import can_be_kept, lost_join
 from torchlint.source.answers.unmoved import (
     is_learned,
+    is_missed,
     is_read_later,
     is_that_already,
-    may_stay,
     next_use,
     only_moves,
     target_of,
@@ -86,6 +88,22 @@ def check(place: Node):
         for call in calls:
             if call.func.attr in PURE:
                 yield from computed(place, call) if place.name(call.func) in COMPUTING else dropped(place, call)
+
+
+@on_node("Expr", needs="append|insert|delete|cat|stack")
+def check_joined(place: Node):
+    """`np.append(rows, x)`, where `rows` is read as if that had made it longer."""
+    call, around = place.node.value, place.node.up
+    if not isinstance(call, ast.Call) or isinstance(around, ast.Try) or isinstance(around, ast.Module) and shows(place):
+        return
+    if (place.no_grad or not isinstance(around, ast.With)) and (grown := lost_join(place.module, call)) is not None:
+        said, text = place.quoted(call), place.source(grown)
+        fix = can_be_kept(grown) and place.replace(call, f"{text} = {place.source(call)}")
+        yield place.finding(
+            f"what `{said}` returns is dropped: `{text}` stays as it is",
+            help=f"write `{text} = {said}`; of many, append to a list and join it once, behind the loop",
+            fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
+        )
 
 
 def computed(place: Node, call: ast.Call):
@@ -127,7 +145,7 @@ def dropped(place: Node, call: ast.Call):
     fix = alone and kept and not is_parameter and not is_leaf and place.replace(call, f"{kept} = {place.source(call)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
     help = "make the tensor as it is to be" if is_leaf else help
-    is_wanted = only_moves(call) and (record or is_missed(place, whole or tensor, is_parameter))
+    is_wanted = only_moves(call) and (record or is_missed(place.module, whole or tensor, is_parameter))
     yield place.finding(
         f"what `{said}` returns is dropped: `{text}` stays as it is",
         help="move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it",
@@ -136,13 +154,6 @@ def dropped(place: Node, call: ast.Call):
         at=call,
         severity="warning" if is_wanted else "info",
     )
-
-
-def is_missed(place, tensor, is_parameter: bool) -> bool:
-    """May something fail because the tensor was not moved?"""
-    if may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__":
-        return False
-    return not isinstance(tensor, ast.Name) or is_read_later(place.module, tensor)
 
 
 def shows(place) -> bool:

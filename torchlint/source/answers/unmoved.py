@@ -107,6 +107,13 @@ def _is_loss(callee) -> bool:
     return callee.name.removesuffix("()").lower().endswith(("loss", ".cross_entropy"))
 
 
+def is_missed(module: Module, tensor: ast.expr, is_parameter: bool) -> bool:
+    """May something fail because the tensor was not moved?"""
+    if may_stay(module, tensor) or is_parameter and enclosing_function(tensor).name == "__init__":
+        return False
+    return not isinstance(tensor, ast.Name) or is_read_later(module, tensor)
+
+
 def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
     """Is it where it is to be, or only with what is there too?"""
     return (
