@@ -8,6 +8,7 @@ from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
@@ -15,7 +16,7 @@ from torchlint.source.flow.records import field_names
 from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.samples import puts_together_as_they_are
 
@@ -31,21 +32,38 @@ def is_a_batch(module: Module, tensor: ast.expr) -> bool:
 
 
 def batch_around(module: Module, tensor: ast.expr) -> ast.Name | None:
-    """`batch` of `for field in batch.values():`, where torch has put it together: a part that can be moved is a
-    tensor.
+    """`batch` of `for field in batch.values():` or `for part in batch:`, of which each part is asked to move: where
+    torch has put it together, and where a tensor is among the parts, what has no methods of tensors raises there.
     """
     scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
     bound = reaching(tensor, scope) if scope is not None else []
     loop = bound[0].up if len(bound) == 1 else None
     is_second = isinstance(loop, ast.Tuple) and loop.elts[1:] == bound
     loop = loop.up if is_second else loop
-    over = loop.iter if isinstance(loop, ast.For) else None
+    over = loop.iter if isinstance(loop, (ast.For, ast.comprehension)) else None
     if isinstance(over, ast.Call) and not over.args and last_word(over.func) == ("items" if is_second else "values"):
         over = receiver(over)
     elif is_second:
         return None
     made = origins(Value(module, over)) if isinstance(over, ast.Name) else []
-    return over if made and all(map(_is_made_of_tensors, made)) else None
+    is_of_each = over is not None and _is_of_each(module, loop, tensor)
+    is_held = [_is_made_of_tensors(one) or is_of_each and _has_a_tensor(one) for one in made]
+    return over if made and all(is_held) else None
+
+
+def _is_of_each(module: Module, loop: ast.For | ast.comprehension, tensor: ast.expr) -> bool:
+    """Does a place run for each part, whatever it is?"""
+    if isinstance(loop, ast.comprehension):
+        return not loop.ifs
+    leaves = any(module.index.holds(loop, kind) for kind in (ast.Continue, ast.Break))
+    return not leaves and statement_of(tensor).up is loop
+
+
+def _has_a_tensor(batch: Value) -> bool:
+    """`{"image": torch.stack(images), "name": names}`, `(images, torch.tensor(labels))`"""
+    node = batch.node if not batch.path else None
+    parts = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+    return any(TENSOR in kinds(batch.at(part, ())) for part in parts)
 
 
 def _is_made_of_tensors(batch: Value) -> bool:
