@@ -123,7 +123,7 @@ def copies_that_come_back(cls: ModuleClass, call):
         yield cls.finding(said, help=help, at=call, severity="info")
 
 
-def is_computed(call, given) -> bool:
+def is_computed(call, given, depth=3) -> bool:
     """Is it a tensor that torch or a layer has computed? What a forward is given may be a size as well, and new tensors
     without `device=` are on the CPU.
     """
@@ -131,8 +131,16 @@ def is_computed(call, given) -> bool:
     return (
         call.is_tensor(given)
         and not is_taken_out(call, given)
-        and all(isinstance(origin.node, ast.Call) and not (origin.fact and origin.fact.creates) for origin in made)
+        and all(is_of_torch(origin, depth) for origin in made)
     )
+
+
+def is_of_torch(origin, depth) -> bool:
+    """`self.fc(x)`, `power @ weight.relu()`"""
+    if isinstance(origin.node, ast.BinOp):
+        sides = (origin.node.left, origin.node.right) if depth else ()
+        return any(is_computed(origin, side, depth - 1) for side in sides)
+    return isinstance(origin.node, ast.Call) and not (origin.fact and origin.fact.creates)
 
 
 def is_taken_out(call, given, depth=3) -> bool:
