@@ -6,15 +6,20 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchlint.source.answers.held_out_loaders import is_named_held_out
+from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import origins
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, statement_of
+from torchlint.source.text.spelling import argument
 from torchlint.source.training.events import Event, iterated
 from torchlint.source.training.naming import word_of
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
+_LOADERS = frozenset(("torch.utils.data.DataLoader",))
 _HELD_OUT = re.compile(
     r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$|(^|_)(held|hold)_?out(_|$)"
     r"|(^|_)(val(id(ation)?)?|eval|test|dev)_?((data)?_?loader|dl|iter|(data)?set)s?$"  # `dev` alone is a device
@@ -31,14 +36,30 @@ def is_held_out(event: Event) -> bool:
 
 
 def are_held_out(event: Event, loops: list[ast.AST]) -> bool:
-    """Is what loops around an event go through called so?"""
+    """Is what loops around an event go through called so, or of what is it made?"""
     over = [
         loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
         for loop in loops
         if not isinstance(loop, ast.While)
     ]
-    words = (word for loop in over for word in _words(event.value.at(iterated(loop), ())))
-    return any(EVALUATES.search(word) or _HELD_OUT.search(word) for word in words)
+    data = [event.value.at(iterated(loop), ()) for loop in over]
+    words = (word for each in data for word in _words(each))
+    return any(EVALUATES.search(word) or _HELD_OUT.search(word) for word in words) or any(map(_loads_held_out, data))
+
+
+def _loads_held_out(data: Value) -> bool:
+    """`self.loader`, where what makes the object gives it `DataLoader(val)`"""
+    made = origins(data)
+    return bool(made) and all(
+        is_result_of(loader, _LOADERS) and (is_named_held_out(loader) or _goes_through_held_out(loader))
+        for loader in made
+    )
+
+
+def _goes_through_held_out(loader: Value) -> bool:
+    """`def batches(dataset): return DataLoader(dataset)`, called with `val_set`"""
+    dataset = argument(loader.node, "dataset", 0)
+    return dataset is not None and any(map(_HELD_OUT.search, _words(loader.at(dataset, ()))))
 
 
 def is_other_phase(step: Event, event: Event) -> bool:
