@@ -14,7 +14,7 @@ from torchlint.source.flow.changed import added_layers, is_changed, last_added, 
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.decorated import gives_something_else
 from torchlint.source.flow.heads import new_head
-from torchlint.source.flow.identity import external_name, instance_class
+from torchlint.source.flow.identity import external_name, instance_class, made_by_default
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.patched import is_patched
 from torchlint.source.flow.reaching import reaching
@@ -398,7 +398,7 @@ class CallTracer:
                 continue
             if len({unparsed(one.node.func) for one in made}) == 1:
                 return made
-        return []
+        return [one for table in self.trace(item.at(item.node.value, ()), depth + 1) for one in made_by_default(table)]
 
     def _called_entry(self, entry: Value, depth: int) -> Iterator[Callee]:
         """`OPTIMIZERS[name](params)`: each that the table holds, where all are optimizers or all schedulers. Of losses

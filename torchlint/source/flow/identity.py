@@ -50,6 +50,15 @@ def _annotated_class(origin: Value) -> ClassInfo | None:
     return None
 
 
+def made_by_default(table: Value) -> list[Value]:
+    """What makes the items of `defaultdict(Meter)`, `defaultdict(lambda: Meter(9))`"""
+    call = table.node if isinstance(table.node, ast.Call) and not table.path else None
+    if call is None or not call.args or external_name(table.at(call.func, ())) != "collections.defaultdict":
+        return []
+    [maker, *_] = call.args
+    return [table.at(maker.body if isinstance(maker, ast.Lambda) else maker, ())]
+
+
 def external_name(value: Value) -> str | None:
     """The canonical dotted name of something that is not defined in the project, `torch.softmax` for `F` imported as
     …
