@@ -7,15 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, SUPPLY, TRAIN, Act, acts
-from torchlint.source.training.regions import under_no_grad
+from torchlint.source.training.regions import loops_around, under_no_grad
 
 # `w.grad.fill_(0)`, `w.grad *= 0`, `w.grad[:] = 0`, `w.grad = None`; and what makes such a loop another story.
 _CLEARED = re.compile(r"\.grad(\.data)?(\[[^\]]*\])?(\.\w+_\(| [-*/]?= )")
 _OTHERWISE = re.compile(r"zero_|set_to_none|autograd|requires_grad_|detach_|break|del ")
 _CHANGES = ("sub_", "add_", "add", "addcmul_", "addcdiv_")
+
+
+_READS = 20  # of gradients in one loop: of more, nobody asks
+_EACH = {"parameters": (EACH,), "named_parameters": (EACH, 1)}
 
 
 class HandUpdate(NamedTuple):
@@ -68,3 +75,18 @@ def _is_made_in(module: Module, loop: ast.AST, name: str) -> bool:
         for target in ast.walk(whole)
         if not isinstance(getattr(target, "ctx", None), ast.Load)
     )
+
+
+def is_updated_weight(module: Module, tensor: ast.expr, origin: Value) -> bool:
+    """`w` of `for w in net.parameters(): w -= lr * w.grad`, in what is called: whatever nobody knows of `net`, it has
+    parameters, and these have gradients.
+    """
+    call, function = origin.node, enclosing_function(tensor)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not isinstance(tensor, ast.Name):
+        return False
+    if origin.path != _EACH.get(last_word(call.func)) or kinds(origin.at(call.func.value, ())) - {MODULE}:
+        return False
+    around = next(iter(loops_around(tensor)), statement_of(tensor))
+    read = standing_in(around, module.index.attributes("grad"))[:_READS]
+    is_run = function is None or bool(module.index.callers(getattr(function, "name", "")))
+    return is_run and any(isinstance(one.ctx, ast.Load) and unparsed(one.value) == tensor.id for one in read)

@@ -9,6 +9,7 @@ from functools import partial
 
 from torchlint.facts import FACTS, named, named_of, words
 from torchlint.source.answers.dropped_graphs import is_dropped
+from torchlint.source.answers.hand_updates import is_updated_weight
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.choices import exclusive
@@ -543,7 +544,7 @@ def changed_leaf(module: Module, tensor: ast.expr) -> Value | None:
     of.
     """
     found = origins(Value(module, tensor), VIEWS)
-    leaves = [origin for origin in found if is_leaf(origin)]
+    leaves = [origin for origin in found if is_leaf(origin) or is_updated_weight(module, tensor, origin)]
     others = [
         origin for origin in found if origin not in leaves and not isinstance(origin.node, ast.AugAssign)
     ]  # itself, a round before
