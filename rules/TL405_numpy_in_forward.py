@@ -129,9 +129,7 @@ def is_computed(call, given, depth=3) -> bool:
     """
     made = call.origins(given)
     return (
-        call.is_tensor(given)
-        and not is_taken_out(call, given)
-        and all(is_of_torch(origin, depth) for origin in made)
+        call.is_tensor(given) and not is_taken_out(call, given) and all(is_of_torch(origin, depth) for origin in made)
     )
 
 
