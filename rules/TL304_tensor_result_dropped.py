@@ -82,8 +82,7 @@ COMPUTING = named("clips") | named("pointwise", but="in_place")  # `torch.clamp`
 
 @on_node("Expr")
 def check(place: Node):
-    value = place.node.value
-    value = value.elt if isinstance(value, ast.ListComp) else value  # `[x.to(d) for x in batch]`
+    value = getattr(place.node.value, "elt", place.node.value)  # `[x.to(d) for x in batch]`
     calls = value.elts if isinstance(value, ast.Tuple) else [value]  # `x.to(d), y.to(d)`
     if all(isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) for call in calls):  # no lost `return`
         for call in calls:

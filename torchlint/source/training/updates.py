@@ -26,6 +26,7 @@ from torchlint.source.training.acts import (
     clears_itself,
 )
 from torchlint.source.training.batch_givers import is_cleared_between
+from torchlint.source.training.cleared_each import clears_each
 from torchlint.source.training.counted import counts_rounds, is_between
 from torchlint.source.training.events import events
 from torchlint.source.training.heirs import put_over
@@ -259,7 +260,9 @@ def lost_gradients(found: list[Act]) -> list[LostGradients]:
             if clear is None:
                 if act.role in (BACKWARD, SUPPLY, OPAQUE) or (act.role == STEP and act.on_text == step.on_text):
                     break
-                if act.role == CLEAR and _runs_whenever(act, step):
+                if act.role == CLEAR and clears_each(act, step):
+                    clear = act
+                elif act.role == CLEAR and _runs_whenever(act, step):
                     if act.clears_surely(step) or (
                         only_one
                         and act.on is not None
