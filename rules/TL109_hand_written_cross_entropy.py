@@ -104,7 +104,9 @@ def is_index(place: Node, node: ast.expr) -> bool:
     compared = None
     for origin in origins:
         made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]
-        if not all(o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in made):
+        if not is_remainder(origin) and not all(
+            o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in made
+        ):
             compared = compared or predicted(place.module)
             if (origin.node, origin.path) not in compared:
                 return False
@@ -117,6 +119,15 @@ def behind_new_axis(origin) -> list:
     if isinstance(node, ast.Subscript) and any(getattr(part, "value", 0) is None for part in ast.walk(node.slice)):
         return origin.origins(node.value, SAME_NUMBERS)
     return [origin]
+
+
+def is_remainder(origin) -> bool:
+    """`tokens % classes`, and not `tokens % 2`, which may choose"""
+    node = origin.node
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod) or getattr(node.right, "value", 0) == 2:
+        return False
+    divided = origin.origins(node.left, SAME_NUMBERS)
+    return bool(divided) and all(o.does("randint", "long", "argmax") for o in divided)
 
 
 def is_drawn_mask(origin) -> bool:
