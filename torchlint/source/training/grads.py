@@ -15,7 +15,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Answer, Value
 from torchlint.source.text.index import enclosing_function
-from torchlint.source.text.spelling import dotted
+from torchlint.source.text.spelling import dotted, is_super, receiver
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import runs_without_grad
 
@@ -315,6 +315,9 @@ def _is_of_learning_layers(applied: Value) -> Answer:
     while isinstance(around, (ast.Starred, ast.List, ast.Tuple)):
         around = around.up
     container = around if isinstance(around, ast.Call) else applied.node
+    begun = receiver(container)
+    if begun is not None and is_super(begun):  # of a class that is a Sequential
+        return any(has_weights(applied.at(part, ())) is True for part in container.args) or None
     return has_weights(applied.at(container, ())) or None
 
 
