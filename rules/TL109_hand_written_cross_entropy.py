@@ -34,7 +34,7 @@ How it is found: `torchlint/source/answers/predicted.py`.
 import ast
 
 from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
-from torchlint.source.answers.predicted import predicted
+from torchlint.source.answers.predicted import is_remainder, predicted
 
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
 
@@ -104,7 +104,7 @@ def is_index(place: Node, node: ast.expr) -> bool:
     compared = None
     for origin in origins:
         made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]
-        if not is_remainder(origin) and not all(
+        if not is_remainder(origin.value) and not all(
             o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in made
         ):
             compared = compared or predicted(place.module)
@@ -119,15 +119,6 @@ def behind_new_axis(origin) -> list:
     if isinstance(node, ast.Subscript) and any(getattr(part, "value", 0) is None for part in ast.walk(node.slice)):
         return origin.origins(node.value, SAME_NUMBERS)
     return [origin]
-
-
-def is_remainder(origin) -> bool:
-    """`tokens % classes`, and not `tokens % 2`, which may choose"""
-    node = origin.node
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod) or getattr(node.right, "value", 0) == 2:
-        return False
-    divided = origin.origins(node.left, SAME_NUMBERS)
-    return bool(divided) and all(o.does("randint", "long", "argmax") for o in divided)
 
 
 def is_drawn_mask(origin) -> bool:
