@@ -313,7 +313,9 @@ def test_what_leads_everywhere_is_asked_less(monkeypatch):
         ('nn.ModuleDict({"a": nn.Linear(1, 2), **others})', set()),
         ("nn.ModuleList([nn.Linear(1, 2), other])", set()),
         ("nn.ModuleList([nn.Linear(1, 2)])\nm.append(nn.ReLU())", set()),
-        ("nn.ModuleList()\nfor k in ks: m.append(nn.Linear(1, 2))", set()),
+        ("nn.ModuleList()\nfor k in ks: m.append(nn.Linear(1, 2))", {"torch.nn.Linear()"}),
+        ("nn.ModuleList()\nm.append(nn.Linear(1, 2))\nm.insert(0, nn.ReLU())", set()),
+        ("nn.ModuleList()\nm.append(nn.Linear(1, 2))\nm[0] = nn.ReLU()", set()),
     ],
 )
 def test_any_of_some_layers_calls_what_they_all_are(layers, found):

@@ -43,7 +43,12 @@ def severities(code: str, **settings) -> set[str]:
         ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-1.0.1-py3.6_cuda8.tar.bz2\n"}, "info"),
         ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-1.1.0-py3.6_cuda8.tar.bz2\n"}, "warning"),
         ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-lightning-0.5.0-py_0.tar.bz2\n"}, "warning"),
-        ({"requirements.txt": "http://download.pytorch.org/whl/cu80/torch-0.2.0.post3-cp35-cp35m-linux_x86_64.whl\n"}, "info"),
+        (
+            {
+                "requirements.txt": "http://download.pytorch.org/whl/cu80/torch-0.2.0.post3-cp35-cp35m-linux_x86_64.whl\n"
+            },
+            "info",
+        ),
         ({"requirements.txt": "https://download.pytorch.org/whl/torch-1.4.0-cp38-cp38-linux_x86_64.whl\n"}, "warning"),
         ({"requirements.txt": "torch==1.1.0\n"}, "warning"),
         ({"requirements.txt": "torch>=0.4\n"}, "warning"),
