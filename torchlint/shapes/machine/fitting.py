@@ -17,6 +17,7 @@ from torchlint.shapes.core.values import UnknownUsed
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
+from torchlint.shapes.tensors.device_tags import check_numpy
 from torchlint.shapes.tensors.open_lengths import TooLong
 from torchlint.shapes.tensors.wild import Free
 
@@ -50,10 +51,10 @@ class Fitting:
     def is_refusal(self, refused: FailsInWorld) -> bool:
         """Whether it was torch that refused something."""
         failure = refused.failure
-        if isinstance(refused.error, (TypeError, AttributeError)) or is_too_large(refused):
-            return False  # it may be no tensor at all
-        if isinstance(refused.error, AssertionError) and self.free not in (Free.COUNTED, Free.DRAWN):
+        if isinstance(refused.error, AttributeError) or is_too_large(refused):
             return False
+        if isinstance(refused.error, (TypeError, AssertionError)) and self.free not in (Free.COUNTED, Free.DRAWN):
+            return False  # of what nobody gives it may be no tensor at all
         return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
 
     def _try(self, run: Run, given: Any, world: int) -> Any:
@@ -232,7 +233,7 @@ def is_of_torch(function: Any) -> bool:
     if getattr(function, "__objclass__", None) is not None:
         return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
     home = getattr(function, "__module__", None) or ""
-    return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len)
+    return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len, check_numpy)
 
 
 def is_too_large(outcome: Any) -> bool:
