@@ -14,6 +14,7 @@ from torchlint.shapes.libraries.numpy_places import PLACES, as_many
 from torchlint.shapes.libraries.open_sizes import sized
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, FloatOfArray, NumpyType, dtype_of, fresh, promote
+from torchlint.shapes.tensors.text_arrays import places_of, text_array
 from torchlint.shapes.tensors.vectors import LONGEST, Vector
 
 FLOAT = torch.float64
@@ -30,6 +31,8 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         data = data.array()
     if wild.known_of(data) is not None and type(dtype) is not Unknown:
         return machine.in_worlds(lambda given: array(machine, given[0], dtype), [data], data.reason)
+    if places_of(data) is not None and kind is None:
+        return data
     if type(data) is Unknown or type(dtype) is Unknown:
         return of_unknown(machine, from_unknown(data, "an array of unknown dtype").reason, kind)
     if isinstance(data, Array):
@@ -73,7 +76,11 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         ranks = (1,) if numbers else [r for r in wild.RANKS if r >= len(shape)]
         return of_unknown(machine, level.reason, kind, ranks, len(data) if len(shape) == 1 else None)
     if not isinstance(level, (int, float)):
-        return fresh(shape, kind) if kind else Unknown("an array of unknowns")
+        if kind is not None:
+            return fresh(shape, kind)
+        ends = _ends(machine, data, shape)
+        is_of_texts = len(ends) == math.prod(shape) and all(map(wild.is_text, ends))
+        return text_array(shape) if is_of_texts else Unknown("an array of unknowns")
     return fresh(shape, kind or _DTYPES.get(wild.kind_of_all(_ends(machine, data, shape)), torch.float64))
 
 
@@ -335,6 +342,8 @@ def _where(machine, test, *values):
     """Of an array and a Python number the array says the dtype, as in arithmetic."""
     if len(values) != 2:
         return as_many(machine, torch.where, test)
+    if isinstance(test, Array) and all(map(wild.is_text, values)):
+        return text_array(test.shape)
     test, left, right = [v if isinstance(v, (Array, int, float)) else array(machine, v) for v in (test, *values)]
     arrays = [v for v in (test, left, right) if isinstance(v, Array)]
     if not arrays or any(type(v) is Unknown for v in (test, left, right)):

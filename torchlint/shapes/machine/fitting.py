@@ -233,7 +233,9 @@ def is_of_torch(function: Any) -> bool:
     if getattr(function, "__objclass__", None) is not None:
         return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
     home = getattr(function, "__module__", None) or ""
-    return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len, check_numpy)
+    return (
+        home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len, check_numpy)
+    )
 
 
 def is_too_large(outcome: Any) -> bool:

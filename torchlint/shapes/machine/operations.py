@@ -24,7 +24,7 @@ from torchlint.shapes.machine import open_slices
 from torchlint.shapes.machine.any_items import any_item, is_unknown_place
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.texts import Texts
-from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ, with_any_number
+from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, all_the_same, differ, part_of_texts
 from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -123,7 +123,7 @@ class Operations(Texts):
         unknown, other = (a, b) if type(a) is Unknown else (b, a)
         if type(other) is str and apply.__name__ in ("add", "iadd"):
             self.ask_sum_of_text(a, b)
-        if (made := with_any_number(self, self.operate, apply, a, b)) is not None:
+        if (made := all_the_same(self, self.operate, apply, a, b)) is not None:
             return made
         if self.wild and (
             type(unknown.known) is Known or known_of(other) is not None or isinstance(other, torch.Tensor)
@@ -162,7 +162,7 @@ class Operations(Texts):
                 return certain
         if type(a) is Unknown or type(b) is Unknown:
             one = a if type(a) is Unknown else b
-            if (made := with_any_number(self, self.compare, apply, a, b)) is not None:
+            if (made := all_the_same(self, self.compare, apply, a, b)) is not None:
                 return made
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
@@ -303,6 +303,8 @@ class Operations(Texts):
         if kind is Unknown:
             if self.wild and type(owner.known) is Known:
                 return self.in_worlds(lambda given: self.item(*given), [owner, key], owner.reason)
+            if (part := part_of_texts(self, owner, key)) is not None:
+                return part
             report_use(owner, "index", key)
             hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
             return one_of(owner.within, owner.reason, hole)
