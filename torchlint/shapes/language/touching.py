@@ -33,6 +33,7 @@ _SETTING = ("set", "register_")
 _SHOWN = ("set_description", "set_postfix", "set_title", "set_xlabel", "set_ylabel", "set_epoch")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_LIBRARY_CALL = "torch."  # before the name of a function of a library, which is none of the program
 CALLED = frozenset({".forward", ".__call__", ".training_step"})  # what runs where an object is called
 _HARMLESS = frozenset("torch torchvision torchaudio numpy tqdm copy math".split())
 _SELF = ("self", "cls", "super")
@@ -82,6 +83,10 @@ def _finds_by_name(call: ast.Call) -> bool:
     return last_word(call.func) == "getattr" and len(call.args) > 1 and not isinstance(call.args[1], ast.Constant)
 
 
+def _is_library(module: str) -> bool:
+    return module.split(".")[0] in _HARMLESS
+
+
 def _is_set(name: ast.Name) -> bool:
     return not isinstance(name.ctx, ast.Load)
 
@@ -121,6 +126,7 @@ class TouchedFile:
         self.functions: dict[str, list[Any]] = defaultdict(list)  # methods by `.name`
         self.classes: set[str] = set()
         self.modules: set[str] = set()
+        self.libraries: set[str] = set()  # those of which no function is one of the program
         self.harmless: set[str] = set()  # functions of libraries that change nothing they are given
         self.body = tree.body
         self.large = False
@@ -141,10 +147,11 @@ class TouchedFile:
                 self.classes.add(node.name)
             elif isinstance(node, ast.Import):
                 self.modules.update((a.asname or a.name).split(".")[0] for a in node.names)
+                self.libraries.update((a.asname or a.name).split(".")[0] for a in node.names if _is_library(a.name))
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names = [a.asname or a.name for a in node.names]
                 self.modules.update(names)
-                self.harmless.update(names if (node.module or "").split(".")[0] in _HARMLESS else ())
+                self.harmless.update(names if _is_library(node.module or "") else ())
             self.large = len(self.parents) > _MOST
         self.known: frozenset[str] = frozenset()  # the functions and classes of the whole program
         self.objects: frozenset[str] = frozenset()  # its variables and attributes in which objects may be
@@ -212,6 +219,8 @@ class TouchedFile:
     def function_of(self, call: ast.Call) -> str:
         """Under which word the function is known that a call calls."""
         if isinstance(call.func, ast.Attribute):
+            if isinstance(call.func.value, ast.Name) and call.func.value.id in self.libraries:
+                return f"{_LIBRARY_CALL}{call.func.attr}"  # `torch.save`, although the program has a `save` as well
             return call.func.attr if set(self._chain(call.func.value)) & self.modules else f".{call.func.attr}"
         return last_word(call.func)
 
@@ -286,8 +295,12 @@ class TouchedFile:
                 yield self.words_in(value), frozenset(parts)
 
     def _of_statement(self, statement: ast.stmt) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-        test = _asked(statement)
         found = self.effects([statement])
+        if isinstance(statement, (ast.With, ast.AsyncWith)):  # what stands in it are statements of their own
+            managers = frozenset().union(*(self.words_in(item.context_expr) for item in statement.items))
+            yield managers, found.words | (self.rest(statement) if found.leaves else frozenset())
+            return
+        test = _asked(statement)
         parts = _unpacked(statement)
         if parts and isinstance(statement.value, ast.Call):
             function = self.function_of(statement.value)
@@ -347,7 +360,7 @@ class TouchedFile:
         if func.attr in self.objects or f".{func.attr}" in CALLED:
             return True
         of_library = any(hasattr(kind, func.attr) for kind in _LIBRARY)
-        return not (of_library or f".{func.attr}" in self.known or self.function_of(call) == func.attr)
+        return not (of_library or f".{func.attr}" in self.known or self.function_of(call)[0] != ".")
 
     def rest(self, node: ast.AST) -> frozenset[str]:
         """What else depends on whether a block is left here: what the loop sets for `break`, else the function."""

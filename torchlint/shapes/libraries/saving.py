@@ -26,13 +26,15 @@ def save(machine, value=None, where=_MISSING, *args, **kwargs) -> None:
         machine.insist(TypeError("save() missing 1 required positional argument: 'f'"))
     machine.gone.discard(_key(where))
     if len(machine.saved) < KEPT:
-        machine.saved[_key(where)] = where, _copy(value, DEPTH)
+        machine.saved[_key(where)] = where, _copy(value, DEPTH), machine.is_sure()
 
 
 def load(machine, where=None, map_location=None, *args, **kwargs) -> Any:
     """`torch.load`, of what was saved before"""
     found = machine.saved.get(_key(where))
-    if found is not None and not machine.trusts and not args and _loads_weights_only(kwargs):
+    if found is not None and not found[2]:
+        machine.presume()  # what is in the file is in doubt, whatever its name
+    elif found is not None and not machine.trusts and not args and _loads_weights_only(kwargs):
         kept = next(_own_classes(machine, found[1], DEPTH), None)
         if kept is not None:
             machine.refuse(pickle.UnpicklingError(f"Weights only load failed: it holds a {kept}"), torch.load, (where,))

@@ -71,7 +71,7 @@ def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
         machine.saved.pop(new, None)
         machine.gone.discard(new)
         if type(old) is str and old in machine.saved:
-            machine.saved[new] = new, machine.saved[old][1]
+            machine.saved[new] = (new, *machine.saved[old][1:])
         if new not in machine.saved or not new.endswith(_OF_TORCH):  # a folder, perhaps
             written(machine, [new])
     return new
