@@ -452,7 +452,11 @@ def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | No
     return None
 
 
+_ALL_PARTS = frozenset("modules named_modules children named_children".split())
+
+
 def _mode(event: Event, word: str, receiver: Value) -> Act:
+    receiver = _whole(event, receiver)
     mode = (
         event.node.args[0] if event.node.args else next((k.value for k in event.node.keywords if k.arg == "mode"), None)
     )
@@ -460,6 +464,16 @@ def _mode(event: Event, word: str, receiver: Value) -> Act:
         wanted = word == "train" and (mode is None or bool(mode.value))
         return Act(event, TRAIN if wanted else EVAL, receiver)
     return Act(event, OPAQUE, receiver)  # train(was_training): whatever it was
+
+
+def _whole(event: Event, receiver: Value) -> Value:
+    """`model` of `for part in model.modules(): part.eval()`: whatever becomes of each becomes of the whole."""
+    loop = statement_of(event.node).up
+    over = loop.iter if isinstance(loop, ast.For) else None
+    if not isinstance(over, ast.Call) or not isinstance(over.func, ast.Attribute) or over.func.attr not in _ALL_PARTS:
+        return receiver
+    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
+    return receiver.at(over.func.value, ()) if unparsed(target) == unparsed(receiver.node) else receiver
 
 
 def _may_be_module(event: Event, receiver: Value) -> bool:
