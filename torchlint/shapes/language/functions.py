@@ -90,6 +90,11 @@ class Code:
         """Whether it ends without any value."""
         return isinstance(self.node, ast.FunctionDef) and not gives_value(self.node.body)
 
+    def may_fall_through(self, machine: Any) -> bool:
+        """Whether it may come to its end without a `return` wherever the program is started, and however."""
+        is_here_only = machine.environment or machine.counted_gpus or machine.starts.leaves_out or not machine.cuda
+        return isinstance(self.node, ast.FunctionDef) and not is_here_only
+
     @cached_property
     def words(self) -> frozenset[str]:
         """The words that stand in it."""
@@ -218,8 +223,8 @@ class Closure:
         code.cut |= code.running >= RECURSION
         return code.cut and code.running > 0
 
-    def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Run the body."""
+    def call(self, args: tuple, kwargs: dict[str, Any], inside: list | None = None) -> Any:
+        """Run the body; `inside` takes what a generator yields while it runs."""
         code, machine = self.code, self.frame.machine
         run = code.run
         frame = Frame(self.bind(args, kwargs), self.frame, self.frame.globals, machine, code)
@@ -242,17 +247,20 @@ class Closure:
         try:
             names = machine.as_written(code, frame) if code.written is not None else None
             if code._generator:
-                frame.yields = []
+                frame.yields = [] if inside is None else inside
                 try:
                     run(frame)
                 except _EnoughYields:
                     return machine.changes.short(frame.yields)
                 finally:
-                    machine.changes.give_at_once(frame.yields)
+                    if inside is None:
+                        machine.changes.give_at_once(frame.yields)
                 return iter(frame.yields)
             run(frame)
-            if frame.returned is None and code.gives_nothing:
+            if frame.returned is None and (code.gives_nothing or frame.left is None and code.may_fall_through(machine)):
                 machine.nothing[caller] = code
+            elif caller in machine.nothing:  # it gave nothing the last time
+                del machine.nothing[caller]
             if names is not None:
                 machine.returns_as_written(code, frame.returned, names)
             return frame.returned

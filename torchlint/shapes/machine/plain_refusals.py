@@ -89,7 +89,9 @@ class PlainRefusals:
         return self.deny(TypeError(f"'{kind}' object is not subscriptable"), owner)
 
     def of_nothing(self, error: Exception) -> Exception:
-        """An error about None, remembered if a function of the program gave it because it returns nothing."""
+        """An error about None, remembered if a function of the program gave it because it returns nothing, or
+        nothing on the way that it took.
+        """
         node = program.node_at(self.place) if self.place is not None else None
         source = program.source_of(self.place[0]) if self.place is not None else None
         if node is None or source is None or id(error) in self.failures:
@@ -107,7 +109,8 @@ class PlainRefusals:
                 made = above[-1] if above else None
             code = self.nothing.get(source.place(made)) if isinstance(made, ast.Call) else None
             if code is not None:
-                says = f"`{ast.unparse(part)}` is None, for `{code.name}` returns nothing"
+                why = "returns nothing" if code.gives_nothing else "comes to its end without a `return`"
+                says = f"`{ast.unparse(part)}` is None, for `{code.name}` {why}"
                 return self.blame(error, says, about=("it is defined here", code.place))
         return error
 
