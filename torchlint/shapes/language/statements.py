@@ -11,7 +11,7 @@ from torchlint.gaps import is_blank
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
-from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
+from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import written
 from torchlint.shapes.language.awaiting import awaited
 from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
@@ -377,20 +377,13 @@ def _with(node: ast.With, scope: CompiledScope) -> Run:
         context, target, place = items[depth]
         manager = context(frame)
         frame.machine.place = place
-        value = frame.machine.enter(manager)
-        if target:
-            target(frame, value)
-        try:
-            jump = enter(frame, depth + 1)
-        except Exception as error:
-            if frame.machine.leave(manager, error):
-                return None
-            raise
-        except Stop:
-            frame.machine.leave(manager, None)
-            raise
-        frame.machine.leave(manager, None)
-        return jump
+
+        def inside(value):
+            if target:
+                target(frame, value)
+            return enter(frame, depth + 1)
+
+        return frame.machine.run_inside(manager, inside)
 
     return lambda frame: enter(frame, 0)
 

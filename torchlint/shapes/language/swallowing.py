@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Iterator
 from functools import lru_cache
 
-from torchlint.shapes.language.cut_short import CHANGING
 from torchlint.shapes.language.walking import last_word
 
 _OF_TORCH = (RuntimeError, IndexError, ValueError, TypeError)
@@ -30,31 +29,6 @@ def goes_on_after(function: ast.AST) -> bool:
                 if not raises and _may_mean_torch([handler.type] if handler.type else []):
                     return True
     return False
-
-
-@lru_cache(maxsize=64)
-def puts_back(function: ast.AST) -> bool:
-    """Does a generator change after its `yield` what it has changed before? In a dry run both happens at once."""
-    lines = [node.lineno for node in ast.walk(function) if isinstance(node, ast.Yield)]
-    before, after = set(), set()
-    for node in ast.walk(function) if lines else ():
-        if (thing := _changed_by(node, function)) is not None:
-            (before if node.lineno < lines[0] else after).add(thing)
-    return not before.isdisjoint(after)
-
-
-def _changed_by(node: ast.AST, function: ast.AST) -> str | None:
-    """`net.head`, `table["a"]`, a global name, `stack` of `stack.pop()`, `torch.set_grad_enabled`"""
-    if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-        return ast.unparse(node)
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        outer = (n.names for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)))
-        return node.id if any(node.id in names for names in outer) else None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in CHANGING:
-            return ast.unparse(node.func.value)
-        return ast.unparse(node.func) if node.func.attr.startswith("set_") else None
-    return None
 
 
 def _may_be_true(value: ast.expr) -> bool:

@@ -12,7 +12,6 @@ import math
 import numbers
 import operator
 import types
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -22,13 +21,14 @@ from torchlint.shapes.core.budget import Budget, len_of
 from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, Interface, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
-from torchlint.shapes.language import functions, swallowing
+from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import onlookers
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.dates import DATES
 from torchlint.shapes.libraries.environment import ENVIRONMENT
+from torchlint.shapes.libraries.generator_contexts import context_manager
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.path_texts import path_text
@@ -296,32 +296,6 @@ def _namedtuple(machine, typename, field_names, *, defaults=(), **options):
     return made
 
 
-class Managed(Context):
-    """What a function under `@contextmanager` gives: its body runs when the context is entered, all of it."""
-
-    def __init__(self, run: Callable[[], Any], swallow: bool):
-        super().__init__(None, swallow)
-        self.run = run
-
-    def __enter__(self):
-        items = self.run()
-        super().__enter__()
-        return next(iter(items), None) if type(items) is not Unknown else items
-
-
-def _contextmanager(machine, function):
-    closure = functions.closure_of(function)
-    node = closure.code.node if closure is not None else None
-    swallows = node is not None and (swallowing.goes_on_after(node) or swallowing.puts_back(node))
-
-    def enter(machine, *args, **kwargs):
-        return Managed(lambda: machine.call(function, list(args), kwargs), swallows)
-
-    made = Special("contextmanager", enter)
-    made.__dict__["bound"] = True
-    return made
-
-
 def _exit(machine, status=None, *_):
     raise ProgramExit(status)
 
@@ -519,7 +493,7 @@ FOUND: dict[str, Any] = {
         copy__deepcopy=_deepcopy,
         collections__namedtuple=_namedtuple,
         collections__ChainMap=_chained,
-        contextlib__contextmanager=_contextmanager,
+        contextlib__contextmanager=context_manager,
         contextlib__closing=lambda machine, value: Context(value),
         contextlib__redirect_stdout=lambda machine, target=None: Context(target),
         contextlib__redirect_stderr=lambda machine, target=None: Context(target),

@@ -1,7 +1,10 @@
-"""What is known of an item of a list at a place that nobody knows: what all of its items have in common."""
+"""What is known of an item of a list at a place that nobody knows, of a dict under such a key: what all of its items
+have in common.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import torch
@@ -44,6 +47,19 @@ def any_item(machine: Any, items: Any, key: Any) -> Any:
             return found  # what is put into a list or dict would be in none of them
     item = one_of(items, _ANYWHERE)
     item.known = wild.kind_among(items)
+    return item
+
+
+def any_value(machine: Any, table: dict, key: Unknown) -> Any:
+    """`table[key]`: whichever of its keys it is, for with another one Python ends there."""
+    is_key = key.known in (wild.TEXT, wild.WHOLE) and type(table) in (dict, OrderedDict)
+    if is_key and len(table) <= MOST and id(table) not in machine.lent:
+        machine.budget.spend(len(table) >> 2)
+        found = _common(machine, [value for known, value in table.items() if known is not REST], _DEPTH)
+        if isinstance(found, (torch.Tensor, Array, tuple)):
+            return found
+    item = one_of(table, "the value of an unknown key")
+    item.known = wild.kind_among(table.values())
     return item
 
 

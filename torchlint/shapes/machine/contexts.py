@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Stop, Unknown
 from torchlint.shapes.language import functions, swallowing
 from torchlint.shapes.libraries import guards
+from torchlint.shapes.libraries.generator_contexts import Managed
 from torchlint.shapes.tensors import device_tags
 
 
 class Contexts:
     """The part of the machine that enters and leaves them."""
+
+    def run_inside(self, manager: Any, body: Callable[[Any], Any]) -> Any:
+        """`with manager as value: body(value)`"""
+        if isinstance(manager, Managed):
+            return manager.around(body)
+        value = self.enter(manager)
+        try:
+            result = body(value)
+        except Exception as error:
+            if self.leave(manager, error):
+                return None
+            raise
+        except Stop:
+            self.leave(manager, None)
+            raise
+        self.leave(manager, None)
+        return result
 
     def enter(self, manager: Any) -> Any:
         """The value of `with manager as …`."""

@@ -21,7 +21,7 @@ from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine import open_slices
-from torchlint.shapes.machine.any_items import any_item, is_unknown_place
+from torchlint.shapes.machine.any_items import any_item, any_value, is_unknown_place
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.texts import Texts
 from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, all_the_same, differ, part_of_texts
@@ -37,12 +37,6 @@ _CONSTANTS = frozenset({str, int, float, bool})
 _AGAINST_DRAWS = frozenset((apply, kind) for apply in MIRRORED for kind in (int, float, bool))
 _FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
-
-
-def _of_their_kind(item: Unknown, items: Iterable[Any]) -> Unknown:
-    """An unknown one of some items, known to be a number or a text if all of them are."""
-    item.known = wild.kind_among(items)
-    return item
 
 
 _LAYERS = (nn.ModuleDict, nn.ModuleList, nn.Sequential)
@@ -339,7 +333,7 @@ class Operations(Texts):
                     self.changes.asked_somewhere(owner)
                 if type(key) is not Unknown:
                     return owner[key]
-                return _of_their_kind(one_of(owner, "the value of an unknown key"), owner.values())
+                return any_value(self, owner, key)
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:
