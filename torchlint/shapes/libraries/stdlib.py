@@ -24,6 +24,7 @@ from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknow
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import onlookers
 from torchlint.shapes.libraries.argparse import ARGPARSE
+from torchlint.shapes.libraries.caching import CACHING
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.dates import DATES
@@ -469,11 +470,10 @@ FOUND: dict[str, Any] = {
     **DATACLASSES,
     **TABLES_OF_TEXT,
     **TEMPORARY,
+    **CACHING,
     **_special(
         functools__partial=_partial,
         functools__wraps=_wraps,
-        functools__lru_cache=transparent,
-        functools__cache=transparent,
         functools__cached_property=_cached_property,
         functools__singledispatch=_singledispatch,
         functools__reduce=_reduce,
