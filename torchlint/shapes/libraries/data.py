@@ -26,7 +26,7 @@ from torchlint.shapes.libraries.indexed_data import (
 )
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import SAMPLER, are_of_one_shape, known_of, unknown
+from torchlint.shapes.tensors.wild import BATCHES, LIST, SAMPLER, are_of_one_shape, known_of, unknown
 
 LOOKED_UP = 3  # samples of a batch
 NUMBERED = 12  # samples of which the integers are looked at
@@ -120,7 +120,10 @@ class Loader(StandIn):
             _check_alike(machine, self._several(first, size))
         batch = collate(sample, size)
         if machine.is_sure() and type(size) is int and not rest and told is None:
-            _number(batch, [sample, *self._others()])
+            others = self._others()
+            if not hasattr(self.dataset, "extremes"):  # which say nothing of what has no numbers
+                _check_all_there(machine, [sample, *others])
+            _number(batch, [sample, *others])
         return batch
 
     def _first_place(self) -> Any:
@@ -128,8 +131,11 @@ class Loader(StandIn):
         machine = machines[-1]
         if self.batch_sampler is None and machine.is_own(self.sampler):
             for place in machine.iterate(self.sampler):
+                if type(place) is Unknown and place.known == LIST:
+                    return [Unknown("a place")]
                 return place if type(place) in (int, list, tuple) else 0
-        return 0
+        is_of_batches = type(self.sampler) is Unknown and self.sampler.known == BATCHES
+        return [Unknown("a place")] if is_of_batches and machine.is_own(self.dataset) else 0
 
     def _others(self) -> list:
         """More samples, from all over the dataset, if every sample gets its turn and all may be looked at."""
@@ -309,6 +315,7 @@ def _number(batch: Any, samples: list) -> None:
 
 def _check_alike(machine, samples: list) -> None:
     """Let torch say that samples of different sizes cannot become a batch."""
+    _check_all_there(machine, samples)
     first = samples[0]
     if isinstance(first, torch.Tensor) and all(isinstance(s, torch.Tensor) for s in samples):
         with torch._C.DisableTorchFunction():
@@ -323,6 +330,23 @@ def _check_alike(machine, samples: list) -> None:
     elif isinstance(first, dict) and all(isinstance(s, dict) and s.keys() == first.keys() for s in samples):
         for key in first:
             _check_alike(machine, [s[key] for s in samples])
+
+
+def _check_all_there(machine, samples: list) -> None:
+    """Say that no batch is made of numbers or tensors of which one sample has None in their place."""
+    first = samples[0]
+    if isinstance(first, dict):
+        for key in first:
+            _check_all_there(machine, [s[key] for s in samples if isinstance(s, dict) and key in s])
+    elif isinstance(first, (list, tuple)):
+        for position in range(len(first)):
+            of_a_kind = [s for s in samples if isinstance(s, (list, tuple)) and len(s) == len(first)]
+            _check_all_there(machine, [s[position] for s in of_a_kind])
+    elif isinstance(first, (torch.Tensor, Array, int, float)) or wild.is_number(first):
+        if any(s is None for s in samples):
+            kind = "a tensor" if isinstance(first, (torch.Tensor, Array)) else "a number"
+            says = f"one sample has None where another has {kind}: default_collate makes no batch of them"
+            machine.insist(TypeError("must be real number, not NoneType"), says=says)
 
 
 def _unknown_parts(sample: Any) -> Any:
@@ -342,8 +366,12 @@ def _sampler(machine, *args, **kwargs):
     return unknown("a sampler", SAMPLER)
 
 
+def _batch_sampler(machine, *args, **kwargs):
+    return unknown("a sampler", BATCHES)
+
+
 def _is_a_sampler(given: Any) -> bool:
-    return given is not None and (type(given) is not Unknown or given.known is SAMPLER)
+    return given is not None and (type(given) is not Unknown or given.known in (SAMPLER, BATCHES))
 
 
 def _what_excludes_each_other(
@@ -370,12 +398,12 @@ DATA: dict[str, Any] = {
     "Subset": Special("Subset", subset),
     "default_collate": COLLATE,
     "Sampler": object,
+    "BatchSampler": Special("BatchSampler", _batch_sampler),
     **{
         name: Special(name, _sampler)
         for name in (
             "RandomSampler",
             "SequentialSampler",
-            "BatchSampler",
             "SubsetRandomSampler",
             "WeightedRandomSampler",
             "DistributedSampler",

@@ -281,7 +281,7 @@ class Operations(Texts):
             if is_unknown_place(key):
                 return any_item(self, owner, key)
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
-                return Unknown("a slice of unknown length")
+                return wild.unknown("a slice of unknown length", wild.LIST if kind is list else None)
             if self.scripting and (type(key) in _NO_PLACES or type(key) is tuple and is_several(owner)):
                 error = TypeError(f"{kind.__name__} indices must be integers or slices, not {type(key).__name__}")
                 self.remember(error, operator.getitem, (owner, key), {}, certain=not self.asked)

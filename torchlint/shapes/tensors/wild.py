@@ -108,6 +108,8 @@ TEXT = "a text"  # of nobody knows how many letters and words
 DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
 SAMPLER = "a sampler"  # of a loader: it is not None
+BATCHES = "a sampler of batches"  # each item of which is a list of places
+LIST = "a list"  # of nobody knows how many items
 TRUTH = "true or false"  # what a comparison of numbers gives, which Python takes for a number, too
 _KINDS_OF_NUMBERS = {WHOLE: int, REAL: float, DRAWN: float, FLOAT: float, TRUTH: bool}
 
