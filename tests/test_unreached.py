@@ -291,7 +291,7 @@ def test_a_registry_has_what_somebody_imports(tree):
     assert [severity for _, severity in said()] == ["info", "warning"]  # nobody names the first
 
 
-@pytest.mark.parametrize("folder", ["bak", "old", "legacy_nets", "src/archive", "trash"])
+@pytest.mark.parametrize("folder", ["bak", "old", "legacy_nets", "src/archive", "trash", "temp", "tmp"])
 def test_what_is_set_aside_is_left_over(tree, folder):
     script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
     tree({f"{folder}/train.py": script, "train.py": "import torch\n", ".git/HEAD": ""})
@@ -300,7 +300,7 @@ def test_what_is_set_aside_is_left_over(tree, folder):
     assert said() == [(7, "warning"), (12, "warning")]
 
 
-@pytest.mark.parametrize("folder", ["older", "golden", "bakery", "archives_of_faces"])
+@pytest.mark.parametrize("folder", ["older", "golden", "bakery", "archives_of_faces", "temp_of_rooms", "template"])
 def test_what_only_sounds_so_is_not(tree, folder):
     script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"
     tree({f"{folder}/train.py": script, ".git/HEAD": ""})

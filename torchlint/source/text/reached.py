@@ -31,7 +31,7 @@ _FOUND_BY_NAME = re.compile(
 _FOLDER = r"_*(?:{})(?:[_-]\w*)?"
 _KEPT = "bak|backups?|archived?|trash|unused|graveyard"  # in a library, too, which has old interfaces that people use
 KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
-_SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated"), re.IGNORECASE)
+_SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated") + "|te?mp", re.IGNORECASE)
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _WORD = re.compile(rb"\w+")
