@@ -52,6 +52,8 @@ def test_an_argument_that_is_not_taken_is_found(tmp_path, call, message, meant):
         "if torch.__version__ > '3':\n    return nn.Linear(8, 2, quick=True)\n",
         "from mine import nn\nreturn nn.Linear(8)\n",
         "F.dropout = model\nreturn F.dropout(x, 0.5, train=True)\n",
+        "nn.Conv2d.__init__ = model\nreturn nn.Conv2d(3, 8, 3, title='stem')\n",
+        "setattr(nn.Conv2d, '__init__', model)\nreturn nn.Conv2d(3, 8, 3, title='stem')\n",
         "return F.max_pool2d(x, 2, return_indices=True), torch.no_grad()(make), torch.zeros(3, dtyp=1) if 0 else 1\n",
         "return nn.Parameter(x, requires_grad=False), torch.Generator('cpu'), torch.autocast('cpu', enabled=False)\n",
     ],

@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
+from torchlint.shapes.language.walking import children, last_word, walk
 
 _ASKING = (  # in a test: it may be for other versions, or with an extension
     "hasattr",
@@ -35,7 +35,7 @@ class TorchInText:
         things = ((name, _thing(next(iter(meant)))) for name, meant in found.items() if len(meant) == 1)
         self._names = {name: thing for name, thing in things if thing is not None}
         self.nodes = [node for node in _unguarded(tree) if isinstance(node, _KINDS)] if self._names else []
-        self.set = words_set_in(tree) if self._names else set()
+        self.set = {word for node in walk(tree) for word in _changed(node)} if self._names else set()
 
     def thing(self, node: ast.expr) -> Any:
         """The thing of torch that an expression is: a module, a class, a function; None for all else."""
@@ -47,6 +47,18 @@ class TorchInText:
         found = vars(module).get(node.attr)
         home = getattr(found, "__name__" if isinstance(found, types.ModuleType) else "__module__", None) or ""
         return found if home.split(".")[0] == "torch" else None
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    """The words of what is given an attribute, and that attribute: `nn.Conv2d.__init__ = mine`."""
+    owner: ast.AST | None = None
+    if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+        owner = node
+    elif isinstance(node, ast.Call) and last_word(node.func) == "setattr" and node.args:
+        owner = node.args[0]
+    while isinstance(owner, (ast.Name, ast.Attribute)):
+        yield last_word(owner)
+        owner = getattr(owner, "value", None)
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
