@@ -16,15 +16,29 @@ batch = {"x": torch.zeros(4, 8), "y": torch.zeros(4, 3)}
 loss = F.mse_loss(model(batch["x"].to(device)), batch["y"].to(device))
 ```
 
+What one loop moves before the model gets it, another loop has to move too.
+
+```python bad
+model = nn.Linear(8, 3).to(device)
+for x, y in train_loader:
+    F.cross_entropy(model(x.to(device)), y.to(device)).backward()
+with torch.no_grad():
+    for x, y in test_loader:
+        predicted = model(x)  # TL903
+```
+
 A number in a tensor of its own, and an index, may stay on the CPU.
 
 ```python good
 x = torch.zeros(4, 8, device="cuda")
 print(x * torch.tensor(2.0), x[torch.tensor([0, 1])])
 ```
+
+How unmoved batches are found: `torchlint/source/answers/unmoved_batches.py`.
 """
 
-from torchlint import on_error
+from torchlint import Loop, on_error, on_loop
+from torchlint.source.answers.unmoved_batches import unmoved_batches
 
 read_on = ("TL301", "TL605", "TL304", "torch.Tensor.to")
 also_said_by = ("TL301", "TL304", "TL602", "TL605")
@@ -33,3 +47,16 @@ also_said_by = ("TL301", "TL304", "TL602", "TL605")
 @on_error("device")
 def check(fault):
     yield fault.finding()
+
+
+@on_loop(needs=".to(|.cuda(")
+def check_batches(loop: Loop):
+    for unmoved in unmoved_batches(loop.module, loop.node):
+        part, model, move = (loop.quoted(node) for node in (unmoved.part, unmoved.model, unmoved.moved.move))
+        yield loop.finding(
+            f"`{part}` is given to `{model}` where the loader made it, on the CPU: elsewhere the batch is moved first",
+            help=f"move it to where the model is, as in `{move}`",
+            notes=[loop.note(unmoved.moved.move, f"the other loop moves what `{model}` gets")],
+            at=loop.at(unmoved.part),
+            severity="warning",
+        )

@@ -191,18 +191,18 @@ def _is_given_numbers(origin: Value) -> bool:
     )
 
 
-def _is_cpu(value: Value) -> bool:
-    """Can a device be nothing but the CPU?"""
-    found = origins(value)
-    return bool(found) and all(_names_cpu(o) for o in found)
+def _is_cpu(value: Value, depth: int = 4) -> bool:
+    """Can a device be nothing but the CPU? One that is made of itself, `device = torch.device(device)`, has no end."""
+    found = origins(value) if depth else ()
+    return bool(found) and all(_names_cpu(o, depth - 1) for o in found)
 
 
-def _names_cpu(origin: Value) -> bool:
+def _names_cpu(origin: Value, depth: int) -> bool:
     node = origin.node
     if isinstance(node, ast.Constant):
         return node.value is None or str(node.value) == "cpu"
     if isinstance(node, ast.Call) and {c.name for c in callees(origin)} == {"torch.device"} and node.args:
-        return _is_cpu(origin.at(node.args[0], ()))
+        return _is_cpu(origin.at(node.args[0], ()), depth)
     return False
 
 
@@ -219,6 +219,11 @@ def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | 
     if last_word(arguments[0]) in ("dtype", "float", "float32", "half"):
         return device_of(receiver, depth - 1)
     return _target(target, depth)
+
+
+def goes_away(move: Value) -> bool:
+    """Does a call of `.to`, `.cuda` or their kin lead from the CPU to a device?"""
+    return device_of(move) == MOVED or move.node.func.attr in MOVES - {"to"}
 
 
 def _target(device: Value, depth: int) -> str | None:

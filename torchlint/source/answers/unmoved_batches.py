@@ -1,0 +1,142 @@
+"""Loops that give a model their batches as the loader gave them, where another loop moves its batch to a device before
+the same model gets it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.answers.given_batches import MOVED, RAW, GivenPart, given
+from torchlint.source.answers.placed_models import is_placed_elsewhere, moves_its_input
+from torchlint.source.answers.placing_loaders import may_place
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_class, enclosing_function
+from torchlint.source.text.spelling import root_of, unparsed
+from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere
+from torchlint.source.training.devices import is_the_other_branch
+from torchlint.source.training.naming import LOSS, sounds_like
+from torchlint.source.training.sameness import identity
+
+# They move what a model is given, or what a loader gives.
+_MOVERS = (
+    "DataParallel",
+    "DistributedDataParallel",
+    "ccelerat",
+    "ightning",
+    "abric",
+    "ignite",
+    "fastai",
+    "deepspeed",
+    "horovod",
+    "refetcher",
+    "refetchLoader",
+    "DeviceDataLoader",
+    "device_put",
+    "set_device_loader",
+    "MpDeviceLoader",
+    "jit.load",
+)
+
+
+class Unmoved(NamedTuple):
+    """A part of a batch as a loader gave it, the model that gets it, and where another loop moves that part."""
+
+    part: ast.expr
+    model: ast.expr
+    moved: GivenPart
+
+
+def unmoved_batches(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
+    """The first part of the batch of a loop that each model in it gets unmoved."""
+    said = set()
+    for call, slot, part in _raw(module).get(id(loop), ()):
+        key = _key(module, call)
+        other = _moved(module).get((key, slot))
+        if other is not None and key not in said and other.loop is not loop and _is_meant(module, call):
+            said.add(key)
+            yield Unmoved(part.node, _called(call), other)
+
+
+def _is_meant(module: Module, call: ast.Call) -> bool:
+    if module.is_test or is_default_moved(module) or is_default_moved_elsewhere(module):
+        return False
+    if module.mentions("|".join(_MOVERS)) or is_the_other_branch(module, call):
+        return False
+    model = Value(module, _called(call))
+    return not (is_placed_elsewhere(model) or moves_its_input(Value(module, call)))
+
+
+@remembered
+def _raw(module: Module) -> dict[int, list[tuple[ast.Call, str, GivenPart]]]:
+    """By the ids of the loops."""
+    found: dict[int, list[tuple[ast.Call, str, GivenPart]]] = {}
+    for call, slot, part in _all(module):
+        if part.state == RAW and not may_place(Value(module, part.loop)):
+            found.setdefault(id(part.loop), []).append((call, slot, part))
+    return found
+
+
+@remembered
+def _moved(module: Module) -> dict[tuple, GivenPart]:
+    """The first place where a model gets a moved part, by the model and how it gets the part."""
+    found: dict[tuple, GivenPart] = {}
+    for call, slot, part in _all(module):
+        if part.state == MOVED and (key := _key(module, call)) is not None:
+            found.setdefault((key, slot), part)
+    return found
+
+
+@remembered
+def _all(module: Module) -> list[tuple[ast.Call, str, GivenPart]]:
+    return [
+        (call, slot, part)
+        for call in module.index.calls
+        if _calls_a_model(Value(module, call))
+        for slot, argument in _slots(call)
+        if (part := given(module, argument)) is not None
+    ]
+
+
+def _calls_a_model(call: Value) -> bool:
+    model = _called(call.node)
+    if not isinstance(model, (ast.Name, ast.Attribute)) or sounds_like(model, LOSS):
+        return False
+    found = kinds(call.at(model, ()))
+    if found:
+        return MODULE in found
+    return sounds_like(model, MODULE) and all(callee.kind != "function" for callee in callees(call))
+
+
+def _called(call: ast.Call) -> ast.expr:
+    """`model` of `model(x)` and `model.forward(x)`"""
+    is_forward = isinstance(call.func, ast.Attribute) and call.func.attr == "forward"
+    return call.func.value if is_forward else call.func
+
+
+def _slots(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    for i, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred):
+            yield "*", argument.value
+            return
+        yield str(i), argument
+    for keyword in call.keywords:
+        yield keyword.arg or "**", keyword.value
+
+
+def _key(module: Module, call: ast.Call) -> tuple | frozenset | None:
+    """Which model it is: an attribute of the objects of one class, or all that it may be. What two functions are given
+    by several callers is one only if it is so for each of them.
+    """
+    model = _called(call)
+    root = root_of(model)
+    if root is not None and root.id == "self":
+        function = enclosing_function(call)
+        owner = enclosing_class(function) if function is not None else None
+        return (id(owner), unparsed(model)) if owner is not None else None
+    return frozenset(identity(Value(module, model))) or None
