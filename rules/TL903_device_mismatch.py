@@ -52,11 +52,12 @@ def check(fault):
 @on_loop(needs=".to(|.cuda(")
 def check_batches(loop: Loop):
     for unmoved in unmoved_batches(loop.module, loop.node):
-        part, model, move = (loop.quoted(node) for node in (unmoved.part, unmoved.model, unmoved.moved.move))
+        part, taker, move = (loop.quoted(node) for node in (unmoved.part, unmoved.taker, unmoved.moved.move))
+        where = "here" if unmoved.moved.loop is loop.node else "in another loop"
         yield loop.finding(
-            f"`{part}` is given to `{model}` where the loader made it, on the CPU: elsewhere the batch is moved first",
-            help=f"move it to where the model is, as in `{move}`",
-            notes=[loop.note(unmoved.moved.move, f"the other loop moves what `{model}` gets")],
+            f"`{part}` is given to `{taker}` where the loader made it, on the CPU; {where} the batch is moved: `{move}`",
+            help="move it to the same device before",
+            notes=[loop.note(unmoved.moved.move, "the batch is moved here")],
             at=loop.at(unmoved.part),
             severity="warning",
         )

@@ -31,9 +31,9 @@ class GivenPart(NamedTuple):
     move: ast.expr | None = None
 
 
-def given(module: Module, node: ast.expr) -> GivenPart | None:
+def given(module: Module, node: ast.expr | None) -> GivenPart | None:
     """A part of the batch of a loop, as the loop got it or moved; None for anything else."""
-    return _given(module, node, MAX_STEPS)
+    return _given(module, node, MAX_STEPS) if node is not None else None
 
 
 @remembered(by=2)

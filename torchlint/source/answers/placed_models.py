@@ -86,6 +86,11 @@ def moves_its_input(call: Value) -> bool:
     return any(_moves_in_forwards(owner.module) for owner in owners)
 
 
+def gives_back_from_there(call: Value) -> bool:
+    """Does the forward that is called bring anything back to the CPU?"""
+    return any(c.function is not None and any(c.module.index.calls_of("cpu", inside=c.function)) for c in callees(call))
+
+
 @remembered
 def _moves_in_forwards(module: Module) -> bool:
     return any(_moves(module, function) for function in module.index.functions_called("forward"))

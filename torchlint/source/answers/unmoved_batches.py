@@ -8,16 +8,18 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.facts import fact
 from torchlint.source.answers.given_batches import MOVED, RAW, GivenPart, given
-from torchlint.source.answers.placed_models import is_placed_elsewhere, moves_its_input
+from torchlint.source.answers.placed_models import gives_back_from_there, is_placed_elsewhere, moves_its_input
 from torchlint.source.answers.placing_loaders import may_place
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function
-from torchlint.source.text.spelling import root_of, unparsed
+from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars
+from torchlint.source.text.spelling import argument, root_of, unparsed
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere
 from torchlint.source.training.devices import is_the_other_branch
 from torchlint.source.training.naming import LOSS, sounds_like
@@ -45,15 +47,17 @@ _MOVERS = (
 
 
 class Unmoved(NamedTuple):
-    """A part of a batch as a loader gave it, the model that gets it, and where another loop moves that part."""
+    """A part of a batch as a loader gave it, the model or loss that gets it, and where another loop moves that part, or
+    the same loop another part that it meets.
+    """
 
     part: ast.expr
-    model: ast.expr
+    taker: ast.expr
     moved: GivenPart
 
 
 def unmoved_batches(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
-    """The first part of the batch of a loop that each model in it gets unmoved."""
+    """The first part of a batch that each model in a loop gets unmoved; else what meets a moved part of it."""
     said = set()
     for call, slot, part in _raw(module).get(id(loop), ()):
         key = _key(module, call)
@@ -61,6 +65,51 @@ def unmoved_batches(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
         if other is not None and key not in said and other.loop is not loop and _is_meant(module, call):
             said.add(key)
             yield Unmoved(part.node, _called(call), other)
+    if not said:
+        yield from _divided(module, loop)
+
+
+def _divided(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
+    """`criterion(model(x.to(device)), y)`: one of a loss of torch's gets what a model made of a moved part, and a part
+    that is not, or the other way round.
+    """
+    for loss in module.index.inside(loop, ast.Call):
+        target = given(module, argument(loss, "target", 1)) if _calls_a_loss(Value(module, loss)) else None
+        call = _made_by(argument(loss, "input", 0)) if target is not None and target.loop is loop else None
+        if call is None or not call.args or not _calls_a_model(Value(module, call)):
+            continue
+        taken = given(module, call.args[0])
+        if taken is None or taken.loop is not loop or taken.state == target.state or not _is_meant(module, call):
+            continue
+        if may_place(Value(module, loop)) or gives_back_from_there(Value(module, call)):
+            continue
+        if target.state == RAW:
+            yield Unmoved(target.node, loss.func, taken)
+        else:
+            yield Unmoved(taken.node, _called(call), target)
+        return
+
+
+def _made_by(scores: ast.expr | None) -> ast.Call | None:
+    """The call that makes what a loss is given, also where that has a name."""
+    scope = scores.at.lookup(scores.id) if isinstance(scores, ast.Name) else None
+    if scope is not None:
+        bound = reaching(scores, scope)
+        assign = bound[0].up if len(bound) == 1 else None
+        scores = assign.value if isinstance(assign, ast.Assign) and assign.targets == bound else None
+    return scores if isinstance(scores, ast.Call) else None
+
+
+def _calls_a_loss(call: Value) -> bool:
+    if len(call.node.args) + len(call.node.keywords) < 2 or has_stars(call.node):
+        return False
+    rows = [fact(callee.name) for callee in callees(call) if callee.name.startswith("torch.nn.")]
+    return bool(rows) and all(row is not None and row.reduces for row in rows) and _is_loss_by_name(call)
+
+
+def _is_loss_by_name(call: Value) -> bool:
+    names = [callee.name.removesuffix("()").rsplit(".", 1)[-1].lower() for callee in callees(call)]
+    return all("loss" in name or "cross_entropy" in name for name in names)
 
 
 def _is_meant(module: Module, call: ast.Call) -> bool:
@@ -98,8 +147,8 @@ def _all(module: Module) -> list[tuple[ast.Call, str, GivenPart]]:
         (call, slot, part)
         for call in module.index.calls
         if _calls_a_model(Value(module, call))
-        for slot, argument in _slots(call)
-        if (part := given(module, argument)) is not None
+        for slot, taken in _slots(call)
+        if (part := given(module, taken)) is not None
     ]
 
 
@@ -120,11 +169,11 @@ def _called(call: ast.Call) -> ast.expr:
 
 
 def _slots(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    for i, argument in enumerate(call.args):
-        if isinstance(argument, ast.Starred):
-            yield "*", argument.value
+    for i, given_there in enumerate(call.args):
+        if isinstance(given_there, ast.Starred):
+            yield "*", given_there.value
             return
-        yield str(i), argument
+        yield str(i), given_there
     for keyword in call.keywords:
         yield keyword.arg or "**", keyword.value
 
