@@ -28,7 +28,7 @@ data = TensorDataset(torch.tensor(inputs), torch.as_tensor(targets))  # TL401, T
 model = nn.Sequential(nn.Linear(1, 8), nn.Linear(8, 1))
 criterion = nn.MSELoss()
 for x, y in DataLoader(data, batch_size=8):
-    x = x.to(device)
+    x, y = x.to(device), y.to(device)
     loss = criterion(model(x), y)
 ```
 ```python bad
