@@ -31,7 +31,7 @@ def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
     found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.set]
     for node, module, name in found[:_MOST]:
         near = _near(module, name)
-        if near and f"{module.__name__}.{name}" not in _KNOWN:
+        if near and f"{module.__name__}.{name}" not in _KNOWN and not _is_added_to(module):
             says = (
                 f"cannot import name '{name}' from '{module.__name__}'"
                 if isinstance(node, ast.alias)
@@ -87,9 +87,16 @@ def _has(module: types.ModuleType, name: str) -> bool:
             return False
 
 
+def _is_added_to(module: types.ModuleType) -> bool:
+    """Does a build or an extension of torch decide what a module has?"""
+    return module.__name__ == "torch.backends" or any(part.startswith("_") for part in module.__name__.split("."))
+
+
 def _near(module: types.ModuleType, name: str) -> str:
-    """The name that is meant, if there is one that is nearly the same."""
+    """The name that is meant, if there is one that is nearly the same and not a part of it."""
     there = [one for one in dir(module) if not one.startswith("_")]
     same = [one for one in there if one.lower() == name.lower()]
     near = same or len(name) >= _SHORT and get_close_matches(name, there, 1, _NEAR)
-    return near[0] if near else ""
+    if not near or abs(len(near[0]) - len(name)) > 2 and (near[0] in name or name in near[0]):
+        return ""
+    return near[0]

@@ -15,6 +15,7 @@ from typing import Any
 
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
+from torchlint.shapes.search.native_signatures import refusal_of, ways_in_words
 from torchlint.shapes.search.torch_in_text import TorchInText
 
 _PLAIN = (type, abc.ABCMeta)  # what makes an object by its constructor alone
@@ -28,12 +29,11 @@ def refused_arguments(program: Program, torch: TorchInText) -> Iterator[Fault]:
         thing = torch.thing(node.func) if isinstance(node, ast.Call) and said < _MOST else None
         if thing is None or getattr(thing, "__name__", "") in torch.set or _has_stars(node):
             continue
-        signature = _signature(thing)
-        refusal = _refusal(signature, node) if signature is not None else None
+        refusal = _refusal(thing, node)
         if refusal is not None:
             said += 1
             yield Fault(
-                "operation", program.path, program.span(node), f"{thing.__name__}() {refusal}", _meant(signature, node)
+                "operation", program.path, program.span(node), f"{thing.__name__}() {refusal}", _meant(thing, node)
             )
 
 
@@ -43,7 +43,9 @@ def _has_stars(call: ast.Call) -> bool:
 
 @lru_cache(maxsize=1024)
 def _signature(thing: Any) -> inspect.Signature | None:
-    """What a call of a class or function of torch takes, where Python itself says so."""
+    """What a call of a class or function of torch takes, where Python itself says so, and it is for everybody."""
+    if any(part.startswith("_") for part in thing.__module__.split(".")):
+        return None
     if isinstance(thing, type):
         if type(thing) not in _PLAIN or thing.__new__ is not object.__new__:
             return None
@@ -58,20 +60,30 @@ def _signature(thing: Any) -> inspect.Signature | None:
     return found.replace(parameters=parameters)
 
 
-def _refusal(signature: inspect.Signature, call: ast.Call) -> str | None:
-    """What Python says of the arguments, if it refuses them."""
-    for keyword in call.keywords:
-        if keyword.arg not in signature.parameters:
-            return f"got an unexpected keyword argument '{keyword.arg}'"
+def _refusal(thing: Any, call: ast.Call) -> str | None:
+    """What is said of the arguments by Python, or by torch itself, if they are refused."""
+    names = [str(keyword.arg) for keyword in call.keywords]
+    if isinstance(thing, types.BuiltinFunctionType):
+        return refusal_of(thing, len(call.args), names)
+    signature = _signature(thing)
+    if signature is None:
+        return None
+    for name in names:
+        if name not in signature.parameters:
+            return f"got an unexpected keyword argument '{name}'"
     try:
-        signature.bind(*call.args, **{str(k.arg): k.value for k in call.keywords})
+        signature.bind(*call.args, **dict.fromkeys(names))
     except TypeError as error:
         return str(error)
     return None
 
 
-def _meant(signature: inspect.Signature, call: ast.Call) -> str:
-    """The argument that is meant, if one is nearly called so."""
-    unknown = (str(k.arg) for k in call.keywords if k.arg not in signature.parameters)
-    near = [name for one in unknown for name in get_close_matches(one, signature.parameters, 1)]
+def _meant(thing: Any, call: ast.Call) -> str:
+    """The argument that is meant, if one is nearly called so; of torch's own functions what they take."""
+    if isinstance(thing, types.BuiltinFunctionType):
+        return f"it takes {ways_in_words(thing)}"
+    signature = _signature(thing)
+    taken = signature.parameters if signature is not None else {}
+    unknown = (str(keyword.arg) for keyword in call.keywords if keyword.arg not in taken)
+    near = [name for one in unknown for name in get_close_matches(one, taken, 1)]
     return f"did you mean `{near[0]}`?" if near else ""

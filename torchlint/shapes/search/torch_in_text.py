@@ -45,6 +45,8 @@ class TorchInText:
         if not isinstance(module, types.ModuleType) or not isinstance(node, ast.Attribute):
             return None
         found = vars(module).get(node.attr)
+        if isinstance(found, types.BuiltinFunctionType):
+            return found  # which does not say where it is from
         home = getattr(found, "__name__" if isinstance(found, types.ModuleType) else "__module__", None) or ""
         return found if home.split(".")[0] == "torch" else None
 
@@ -99,7 +101,8 @@ def _unguarded(tree: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, ast.Try) and node.handlers:
             stack += [*node.orelse, *node.finalbody]
         elif not any(map(_asks, _conditions(node))):
-            stack += children(node)
+            told = (getattr(node, "annotation", None), getattr(node, "returns", None))  # which nobody may evaluate
+            stack += [child for child in children(node) if child not in told]
 
 
 def _conditions(node: ast.AST) -> list[ast.expr]:

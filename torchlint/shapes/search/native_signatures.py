@@ -1,0 +1,90 @@
+"""What torch's own functions that are not written in Python take: by the schemas that torch has of them."""
+
+from __future__ import annotations
+
+import types
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+
+# Taken besides by whatever makes a tensor, and words of NumPy for torch's own.
+_ALSO = frozenset(
+    "out dtype device layout pin_memory requires_grad generator memory_format names as_tuple check_invariants is_coalesced".split()
+)
+_OF_ANY = _ALSO - {"dtype", "device", "generator"}  # of which nobody needs to be told
+_SHOWN = 3  # ways of calling one function
+_OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other"}
+_OLDER = ("add", "badd", "sspadd", "sub", "rsub")  # which take a factor between their tensors, too
+_FAMILIES = ("linalg", "fft", "special")  # modules by which schemas are called
+
+
+class _Taken(NamedTuple):
+    """One way of calling a function: what goes by place and what by name only, with whether it must be given."""
+
+    places: tuple[tuple[str, bool], ...]
+    names: tuple[tuple[str, bool], ...]
+
+
+def refusal_of(function: types.BuiltinFunctionType, count: int, names: list[str]) -> str | None:
+    """What is wrong with so many arguments by place, and these by name, whatever they are; None if it may be right."""
+    ways = _ways(function)
+    if not ways or any(_fits(way, count, names) for way in ways):
+        return None
+    most = max(len(way.places) for way in ways)
+    if count > most:
+        return f"takes {most} positional arguments at most, and {count} are given"
+    known = {name for way in ways for name, _ in (*way.places, *way.names)}
+    unknown = [name for name in names if not {name, _plain(name)} & (known | _ALSO)]
+    if unknown:
+        return f"got an unexpected keyword argument '{unknown[0]}'"
+    return "lacks an argument that those it is given need"
+
+
+def ways_in_words(function: types.BuiltinFunctionType) -> str:
+    """`(input, *, dtype) or (input, dim, keepdim, *, dtype)`: how a function is called."""
+    shown = [way for way in _ways(function) if not any(name == "out" for name, _ in way.names)]
+    texts = dict.fromkeys(map(_in_words, shown))
+    return " or ".join(list(texts)[:_SHOWN])
+
+
+def _in_words(way: _Taken) -> str:
+    places = ["input" if name == "self" else name for name, _ in way.places]
+    names = [name for name, _ in way.names if name not in _OF_ANY]
+    return f"({', '.join([*places, *(['*', *names] if names else [])])})"
+
+
+@lru_cache(maxsize=512)
+def _ways(function: types.BuiltinFunctionType) -> tuple[_Taken, ...]:
+    """The ways of calling a function; none where it takes what its schemas do not show."""
+    home = (function.__module__ or "").rpartition(".")[2]
+    name = function.__name__
+    if name.startswith((*_OLDER, "_")) or getattr(torch, name, None) is not function and home not in _FAMILIES:
+        return ()
+    found = []
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}"):
+        if "..." in str(schema) or not any("Tensor" in str(one.type) for one in (*schema.arguments, *schema.returns)):
+            continue
+        given = [(one.name, not one.has_default_value()) for one in schema.arguments]
+        places = [one for one, argument in zip(given, schema.arguments, strict=True) if not argument.kwarg_only]
+        by_name = [one for one, argument in zip(given, schema.arguments, strict=True) if argument.kwarg_only]
+        if len(places) == 1 and "List[int]" in str(schema.arguments[0].type):
+            return ()  # `torch.zeros(2, 3)`
+        found.append(_Taken(tuple(places), tuple(by_name)))
+    return tuple(found)
+
+
+def _fits(way: _Taken, count: int, names: list[str]) -> bool:
+    if count > len(way.places):
+        return False
+    open_ = dict((*way.places[count:], *way.names))
+    plain = {name if name in open_ else _plain(name) for name in names}
+    if "self" in open_ and "input" in plain:
+        plain = plain - {"input"} | {"self"}
+    return plain - open_.keys() <= _ALSO and all(
+        name in plain or name in _ALSO for name, is_needed in open_.items() if is_needed
+    )
+
+
+def _plain(name: str) -> str:
+    return _OF_NUMPY.get(name, name)
