@@ -31,6 +31,7 @@ def said(tmp_path, text: str) -> list[tuple[str, str]]:
     [
         ("LSTMCell(n, n, bidirectional=True)", "unexpected keyword argument 'bidirectional'", ""),
         ("nn.Conv2d(n, 8, kernal_size=3)", "unexpected keyword argument 'kernal_size'", "kernel_size"),
+        ("setattr(model, kind, 3), nn.Linear(8, 2, bits=4)", "unexpected keyword argument 'bits'", ""),
         ("nn.Linear(8)", "missing a required argument: 'out_features'", ""),
         ("nn.ReLU(n, n, n)", "too many positional arguments", ""),
         ("torch.optim.Adam(model.parameters(), 1e-3, decay=3)", "unexpected keyword argument 'decay'", ""),
@@ -54,6 +55,10 @@ def test_an_argument_that_is_not_taken_is_found(tmp_path, call, message, meant):
     "text",
     [
         "return nn.LSTM(n, 8, bidirectional=True), nn.Conv2d(n, 8, 3, padding='same'), nn.Linear(8, out_features=2)\n",
+        "return LSTMCell(n, n, layers=2)\nfrom cells import *\n",  # which may have its own
+        "nn.Linear.__init__ = model\nreturn nn.Linear(8, 2, std=0.1)\n",
+        "mock.patch.object(nn, 'Linear', model)\nreturn nn.Linear(8, 2, bits=4)\n",
+        "mock.patch('torch.nn.Linear', model)\nreturn nn.Linear(8, 2, bits=4)\n",
         "return nn.Linear(*data), nn.Conv2d(n, **options), DataLoader(data, **options)\n",
         "try:\n    return nn.Linear(8, 2, quick=True)\nexcept TypeError:\n    return nn.Linear(8, 2)\n",
         "if torch.__version__ > '3':\n    return nn.Linear(8, 2, quick=True)\n",

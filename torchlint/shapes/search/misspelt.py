@@ -7,17 +7,20 @@ otherwise than all that is there.
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 import types
 import warnings
 from collections.abc import Iterator
 from difflib import get_close_matches
-from importlib.util import find_spec
+from functools import lru_cache
+from importlib.util import find_spec, resolve_name
 
 from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.removed import REMOVED
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
+from torchlint.shapes.language.walking import blocks
 from torchlint.shapes.search.torch_in_text import TorchInText
 
 _NEAR = 0.75  # how much of two names is the same
@@ -31,7 +34,7 @@ def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
     found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.set]
     for node, module, name in found[:_MOST]:
         near = _near(module, name)
-        if near and f"{module.__name__}.{name}" not in _KNOWN and not _is_added_to(module):
+        if near and f"{module.__name__}.{name}" not in _KNOWN and not _may_be_added(module, name):
             says = (
                 f"cannot import name '{name}' from '{module.__name__}'"
                 if isinstance(node, ast.alias)
@@ -87,9 +90,34 @@ def _has(module: types.ModuleType, name: str) -> bool:
             return False
 
 
-def _is_added_to(module: types.ModuleType) -> bool:
-    """Does a build or an extension of torch decide what a module has?"""
-    return module.__name__ == "torch.backends" or any(part.startswith("_") for part in module.__name__.split("."))
+@lru_cache(maxsize=64)
+def _of_all_builds(module: types.ModuleType, depth: int = 2) -> frozenset[str]:
+    """The names that a module of torch imports by its text, of which this build may lack some: `ProcessGroupNCCL`."""
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except (OSError, TypeError, SyntaxError):
+        return frozenset()
+    found: set[str] = set()
+    for node in blocks(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.asname or alias.name for alias in node.names}
+            part = _part(module, node) if "*" in names and depth else None
+            found |= names if part is None else _of_all_builds(part, depth - 1)
+    return frozenset(found)
+
+
+def _part(module: types.ModuleType, node: ast.ImportFrom) -> types.ModuleType | None:
+    """Where a module imports from."""
+    try:
+        return sys.modules.get(resolve_name("." * node.level + (node.module or ""), module.__package__))
+    except ImportError:
+        return None
+
+
+def _may_be_added(module: types.ModuleType, name: str) -> bool:
+    """Does a build or an extension of torch decide whether a module has a name?"""
+    is_open = module.__name__ == "torch.backends" or any(part.startswith("_") for part in module.__name__.split("."))
+    return is_open or name in _of_all_builds(module)
 
 
 def _near(module: types.ModuleType, name: str) -> str:

@@ -8,17 +8,28 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from torchlint.shapes.language.walking import children, last_word, walk
+from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
 
 _ASKING = (  # in a test: it may be for other versions, or with an extension
     "hasattr",
     "getattr",
     "version",
     "available",
+    "torch_",
+    "_torch",
     "skip",
     "suppress",
     "raises",
+    "xfail",
+    "expectedfail",
 )
+_ANSWERING = ("hasattr", "version", "available", "torch_", "_torch")  # in what a name stands for
+_EVERYWHERE = "is_available"  # whether there is a card says nothing of what torch has
+_PATCHING = frozenset(("setattr", "patch", "object"))  # `setattr(nn, …)`, `mock.patch.object(nn, …)`
+_ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_BLOCKS = ("body", "orelse", "finalbody")
+_SMALL = 3  # statements of a function that only answers
+_ROUNDS = 3  # names that stand for names that stand for answers
 _KINDS = (ast.Attribute, ast.Call, ast.Import, ast.ImportFrom)
 
 
@@ -29,13 +40,24 @@ class TorchInText:
 
     def __init__(self, tree: ast.Module):
         found: dict[str, set[str]] = {}
+        lines: dict[str, int] = {}
+        hidden = 0  # what is named before this line may be another thing of that name
         for node in walk(tree):
             for name, meant in _bound(node):
                 found.setdefault(name, set()).add(meant)
+                lines[name] = getattr(node, "lineno", 0)
+            if isinstance(node, ast.ImportFrom) and _brings_anything(node):
+                hidden = max(hidden, node.lineno)
         things = ((name, _thing(next(iter(meant)))) for name, meant in found.items() if len(meant) == 1)
-        self._names = {name: thing for name, thing in things if thing is not None}
-        self.nodes = [node for node in _unguarded(tree) if isinstance(node, _KINDS)] if self._names else []
-        self.set = {word for node in walk(tree) for word in _changed(node)} if self._names else set()
+        self._names = {
+            name: thing
+            for name, thing in things
+            if thing is not None and (lines[name] > hidden or isinstance(thing, types.ModuleType))
+        }
+        self.set: set[str | None] = self._words_changed(tree) if self._names else {None}
+        self.nodes = []
+        if None not in self.set:
+            self.nodes = [node for node in _unguarded(tree, _answers(tree)) if isinstance(node, _KINDS)]
 
     def thing(self, node: ast.expr) -> Any:
         """The thing of torch that an expression is: a module, a class, a function; None for all else."""
@@ -50,17 +72,22 @@ class TorchInText:
         home = getattr(found, "__name__" if isinstance(found, types.ModuleType) else "__module__", None) or ""
         return found if home.split(".")[0] == "torch" else None
 
-
-def _changed(node: ast.AST) -> Iterator[str]:
-    """The words of what is given an attribute, and that attribute: `nn.Conv2d.__init__ = mine`."""
-    owner: ast.AST | None = None
-    if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-        owner = node
-    elif isinstance(node, ast.Call) and last_word(node.func) == "setattr" and node.args:
-        owner = node.args[0]
-    while isinstance(owner, (ast.Name, ast.Attribute)):
-        yield last_word(owner)
-        owner = getattr(owner, "value", None)
+    def _words_changed(self, tree: ast.AST) -> set[str | None]:
+        """The words of all that is set or patched: `nn.Linear.__init__ = init`, `setattr(nn, "Linear", Mine)`; None
+        among them if nobody can tell which.
+        """
+        found: set[str | None] = {*words_set_in(tree)}
+        for node in walk(tree):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                found.add(last_word(node.value))
+            elif isinstance(node, ast.Call) and last_word(node.func) in _PATCHING:
+                given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
+                texts = [text for text in given if isinstance(text, str)]
+                found |= {last_word(one) for one in node.args[:1]}
+                found |= {text.rpartition(".")[2] for text in texts}
+                if not texts and node.args and isinstance(self.thing(node.args[0]), types.ModuleType):
+                    found.add(None)
+        return found
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -92,7 +119,34 @@ def _thing(name: str) -> Any:
     return sys.modules[name] if name in sys.modules else vars(sys.modules.get(module, ast)).get(last)
 
 
-def _unguarded(tree: ast.AST) -> Iterator[ast.AST]:
+def _brings_anything(node: ast.ImportFrom) -> bool:
+    """`from layers import *`, which may bring its own `Conv2d`."""
+    first = (node.module or "").split(".")[0]
+    known = not node.level and (first == "torch" or first in sys.stdlib_module_names)
+    return not known and any(alias.name == "*" for alias in node.names)
+
+
+def _answers(tree: ast.AST) -> frozenset[str]:
+    """The names that stand for what is asked of torch: `HAS_SILU = hasattr(nn, "SiLU")`, `TORCH = torch.__version__`"""
+    pairs = [(name, words) for node in walk(tree) for name, words in _answered(node)]
+    found: set[str] = set()
+    for _ in range(_ROUNDS):
+        found |= {name for name, words in pairs if not found.isdisjoint(words) or _says(words, _ANSWERING)}
+    return frozenset(found - {""})
+
+
+def _answered(node: ast.AST) -> Iterator[tuple[str, set[str]]]:
+    """Names that a node gives a value, with the words of that."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        words = _words(node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield last_word(target), words
+    elif isinstance(node, ast.FunctionDef) and len(node.body) <= _SMALL:
+        returned = (one.value for one in node.body if isinstance(one, ast.Return) and one.value is not None)
+        yield node.name, {word for value in returned for word in _words(value)}
+
+
+def _unguarded(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.AST]:
     """The nodes of a file, but for what is tried, or done with some versions only."""
     stack = [tree]
     while stack:
@@ -100,9 +154,37 @@ def _unguarded(tree: ast.AST) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.Try) and node.handlers:
             stack += [*node.orelse, *node.finalbody]
-        elif not any(map(_asks, _conditions(node))):
+        elif not any(_asks(condition, names) for condition in _conditions(node)):
             told = (getattr(node, "annotation", None), getattr(node, "returns", None))  # which nobody may evaluate
-            stack += [child for child in children(node) if child not in told]
+            left_out = _later(node, names).union(told)
+            stack += [child for child in children(node) if child not in left_out]
+
+
+def _later(node: ast.AST, names: frozenset[str]) -> set[ast.AST | None]:
+    """What comes only where a question before it in its block was not answered by leaving the block."""
+    found: set[ast.AST | None] = set()
+    for field in _BLOCKS:
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            ends = next((place for place, one in enumerate(block) if _leaves(one, names)), len(block))
+            found.update(block[ends + 1 :])
+    return found
+
+
+def _leaves(node: ast.stmt, names: frozenset[str]) -> bool:
+    """`if torch.__version__ < "2": return`, `assert hasattr(nn, "SiLU")`, `pytest.skip("too old")`"""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return "skip" in last_word(node.value.func).lower()
+    if isinstance(node, ast.Assert):
+        return _tells(node.test, names)
+    if not isinstance(node, ast.If) or not _tells(node.test, names):
+        return False
+    return any(_ends(block[-1]) for block in (node.body, node.orelse) if block)
+
+
+def _ends(node: ast.stmt) -> bool:
+    is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    return isinstance(node, _ENDING) or is_call and "exit" in last_word(node.value.func)
 
 
 def _conditions(node: ast.AST) -> list[ast.expr]:
@@ -113,9 +195,26 @@ def _conditions(node: ast.AST) -> list[ast.expr]:
         return node.values
     if isinstance(node, (ast.With, ast.AsyncWith)):
         return [item.context_expr for item in node.items]
+    if isinstance(node, ast.Call):
+        return [node.func] if "raises" in last_word(node.func).lower() else []
     return list(getattr(node, "decorator_list", ()))
 
 
-def _asks(condition: ast.expr) -> bool:
-    words = (last_word(node).lower() for node in walk(condition))
-    return any(asking in word for word in words for asking in _ASKING)
+def _asks(condition: ast.expr, names: frozenset[str]) -> bool:
+    words = _words(condition)
+    return not names.isdisjoint(words) or _says(words, _ASKING)
+
+
+def _tells(condition: ast.expr, names: frozenset[str]) -> bool:
+    words = _words(condition)
+    return not names.isdisjoint(words) or _says(words, _ANSWERING)
+
+
+def _words(node: ast.AST) -> set[str]:
+    return {last_word(one) for one in walk(node)}
+
+
+def _says(words: set[str], asking: tuple[str, ...]) -> bool:
+    """Is one of the words about what there is? A name that a file sets may be called as it likes."""
+    said = (word.lower() for word in words if asking is _ASKING or word != _EVERYWHERE)
+    return any(one in word for word in said for one in asking)
