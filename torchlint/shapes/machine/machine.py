@@ -35,7 +35,7 @@ from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.libraries.starts import Starts
-from torchlint.shapes.machine import decisions, holes
+from torchlint.shapes.machine import decisions, extensions, holes
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty, plain_parts
 from torchlint.shapes.machine.checked_shapes import AsWritten
@@ -323,6 +323,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
                 return Unknown("an argument that we do not know")  # what the library takes is more than what we do
             if isinstance(error, AttributeError) and any(type(a) in (FreeLayer, guards.Placeholder) for a in args):
                 return Unknown("a part of a layer of unknown sizes")
+            if extensions.brings_device(error, self.place):
+                is_moved = getattr(function, "__name__", "") == "to"
+                return owner if is_moved else Unknown("a device of an extension")
             ours = error is self.last_error or isinstance(
                 error, functions.ArgumentError
             )  # of the program, which torch called back
