@@ -80,6 +80,8 @@ class Loader(StandIn):
         self.batch_size = Unknown("a batch sampler decides") if batch_sampler is not None else batch_size
         self.sampler = sampler
         self.batch_sampler = batch_sampler
+        self._first_batch: list | tuple = ()  # what a sampler puts into it, where it tells
+        self._is_numbered = True  # samples are asked for by numbers
         self.collate_fn = collate_fn
         self.drop_last = drop_last
         self.num_workers = num_workers
@@ -101,7 +103,9 @@ class Loader(StandIn):
         if isinstance(self.dataset, IterableDataset) or not hasattr(type(self.dataset), "__getitem__"):
             first = list(itertools.islice(machine.iterate(self.dataset), LOOKED_UP)) or [Unknown("a sample")]
         else:
-            first = [machine.item(self.dataset, self._first_place())]
+            place = self._first_place()
+            self._is_numbered = type(place) is int
+            first = [machine.item(self.dataset, place)]
         sample = first[0]
         size, samples = self.batch_size, samples_of(self.dataset)
         if size is None:
@@ -127,9 +131,12 @@ class Loader(StandIn):
         return batch
 
     def _first_place(self) -> Any:
-        """By what the first sample is asked for: a sampler of the program's own says it."""
+        """By what the first sample is asked for: a sampler of the program's own says it, or one of its batches."""
         machine = machines[-1]
-        if self.batch_sampler is None and machine.is_own(self.sampler):
+        if self.batch_sampler is not None:
+            place = next(iter(self._first_batch), 0)
+            return place if type(place) in (int, list, tuple) else 0
+        if machine.is_own(self.sampler):
             for place in machine.iterate(self.sampler):
                 if type(place) is Unknown and place.known == LIST:
                     return [Unknown("a place")]
@@ -155,6 +162,8 @@ class Loader(StandIn):
     def _several(self, first: list, size: int) -> list:
         """The samples of a batch: a few are looked up, since they may differ, the others are like the first."""
         machine, found = machines[-1], first[:size]
+        if not self._is_numbered:
+            return first[:1] * min(size, 64)
         if machine.is_own(self.dataset) and not isinstance(self.dataset, IterableDataset):
             has_more = type(samples_of(self.dataset)) is int  # else the first one again, which may be drawn otherwise
             found += [machine.item(self.dataset, i * has_more) for i in range(1, min(size, LOOKED_UP))]
@@ -198,6 +207,7 @@ class Loader(StandIn):
             return []
         machine.changes.early, before = False, (machine.decisions, machine.presumed)
         batches = self._sampled()
+        self._first_batch = batches[0] if batches and type(batches[0]) in (list, tuple) else ()
         if machine.changes.early or before != (machine.decisions, machine.presumed):
             return []
         if not all(type(batch) in (list, tuple) and not is_open(batch) for batch in batches):
@@ -222,6 +232,8 @@ class Loader(StandIn):
         if not self._is_counted() or not machine.is_own(self.dataset) or not machine.is_sure():
             return
         if self.batch_sampler is not None or self.collate_fn is not None or isinstance(self.dataset, IterableDataset):
+            return
+        if not self._is_numbered:
             return
         full = samples // size * size
         if self.drop_last is True and self.shuffle is True and 2 * full < samples:
