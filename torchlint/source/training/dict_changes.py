@@ -16,7 +16,7 @@ from torchlint.source.text.index import FUNCTIONS, FunctionNode, ancestors, encl
 from torchlint.source.text.spelling import constant_key, dotted
 
 FILLING = ("update", "setdefault")
-_REMOVING = ("pop", "popitem", "clear")
+REMOVING = ("pop", "popitem", "clear")
 _CHOOSING = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try, ast.match_case)
 _NEVER = "never"  # in place of a block: a change that need not run wherever the dict is used
 _Block = tuple[int, str] | str | None
@@ -171,7 +171,7 @@ def _sets(change: ast.AST) -> bool:
 
 def _keys_removed(change: ast.AST) -> list:
     """The keys that a change may take out; None stands for any."""
-    if isinstance(change, ast.Call) and change.func.attr in _REMOVING:
+    if isinstance(change, ast.Call) and change.func.attr in REMOVING:
         return [constant_key(change.args[0]) if change.args else None]
     is_deleted = isinstance(change, ast.Subscript) and isinstance(change.ctx, ast.Del)
     return [constant_key(change.slice)] if is_deleted else []

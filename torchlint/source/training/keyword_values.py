@@ -7,12 +7,14 @@ import ast
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.records import field_names, field_or_default
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key
-from torchlint.source.training.dict_changes import FILLING, changes_in
+from torchlint.source.training.dict_changes import FILLING, REMOVING, changes_in
 
 _COPYING = frozenset(("builtins.dict", "copy.copy", "copy.deepcopy"))
 
@@ -248,10 +250,36 @@ def _surely_holds(options: Value, name: str) -> bool:
     changes = changes_in(options)
     if changes.may_remove(name) or not _is_seen(options) or not changes.always_run(name, node):
         return False
+    if any(_is_given_to_a_remover(options.module, bound) for bound in _bindings(node)):
+        return False
     if changes.first_set(name) < node.lineno:
         return True
     found = origins(options)
     return bool(found) and all(_is_made_with(made, name) for made in found)
+
+
+def _bindings(node: ast.AST) -> list[ast.AST]:
+    """What may have bound a name to what it is."""
+    scope = node.at.lookup(node.id) if isinstance(node, ast.Name) else None
+    return [bound for bound in reaching(node, scope) if isinstance(bound, ast.Name)] if scope is not None else []
+
+
+@remembered
+def _is_given_to_a_remover(module: Module, bound: ast.Name) -> bool:
+    """Is it given, as it is, to a function of the project that takes keys out of what it has: `clean(options)`?"""
+    for use in uses(module, bound):
+        given = use.up if isinstance(use.up, ast.keyword) and use.up.arg else use
+        if isinstance(given.up, ast.Call) and given is not given.up.func:
+            called = callees(Value(module, given.up))
+            if any(one.module and one.function and _removes(one.module, one.function) for one in called):
+                return True
+    return False
+
+
+@remembered
+def _removes(module: Module, function: ast.AST) -> bool:
+    calls = module.index.inside(function, ast.Call, ast.Delete)
+    return any(isinstance(one, ast.Delete) or last_word(one.func) in REMOVING for one in calls)
 
 
 def _is_made_with(made: Value, name: str) -> bool:
