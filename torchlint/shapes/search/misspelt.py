@@ -31,7 +31,8 @@ _MOST = 8  # said of one file
 
 def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
     """A fault for each name of torch that is nearly one it has."""
-    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.set]
+    asked = torch.set | torch.texts  # `if "Swish" in dir(nn)`
+    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in asked]
     for node, module, name in found[:_MOST]:
         near = _near(module, name)
         if near and f"{module.__name__}.{name}" not in _KNOWN and not _may_be_added(module, name):

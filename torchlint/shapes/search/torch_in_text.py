@@ -26,6 +26,7 @@ _ASKING = (  # in a test: it may be for other versions, or with an extension
 _ANSWERING = ("hasattr", "version", "available", "torch_", "_torch")  # in what a name stands for
 _EVERYWHERE = "is_available"  # whether there is a card says nothing of what torch has
 _PATCHING = frozenset(("setattr", "patch", "object"))  # `setattr(nn, …)`, `mock.patch.object(nn, …)`
+_TELLING = ("is_", "has_", "supports_")  # what an imported function tells
 _ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BLOCKS = ("body", "orelse", "finalbody")
 _SMALL = 3  # statements of a function that only answers
@@ -55,6 +56,7 @@ class TorchInText:
             if thing is not None and (lines[name] > hidden or isinstance(thing, types.ModuleType))
         }
         self.set: set[str | None] = self._words_changed(tree) if self._names else {None}
+        self.texts = {node.value for node in walk(tree) if isinstance(node, ast.Constant)} if self._names else set()
         self.nodes = []
         if None not in self.set:
             self.nodes = [node for node in _unguarded(tree, _answers(tree)) if isinstance(node, _KINDS)]
@@ -121,9 +123,13 @@ def _thing(name: str) -> Any:
 
 def _brings_anything(node: ast.ImportFrom) -> bool:
     """`from layers import *`, which may bring its own `Conv2d`."""
+    return not _is_known(node) and any(alias.name == "*" for alias in node.names)
+
+
+def _is_known(node: ast.ImportFrom) -> bool:
+    """Is it from torch or the standard library?"""
     first = (node.module or "").split(".")[0]
-    known = not node.level and (first == "torch" or first in sys.stdlib_module_names)
-    return not known and any(alias.name == "*" for alias in node.names)
+    return not node.level and (first == "torch" or first in sys.stdlib_module_names)
 
 
 def _answers(tree: ast.AST) -> frozenset[str]:
@@ -140,7 +146,13 @@ def _answered(node: ast.AST) -> Iterator[tuple[str, set[str]]]:
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         words = _words(node.value)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            yield last_word(target), words
+            for one in getattr(target, "elts", [target]):
+                yield last_word(one), words
+    elif isinstance(node, ast.ImportFrom) and not _is_known(node):
+        for alias in node.names:
+            name = alias.asname or alias.name
+            if name.isupper() or name.startswith(_TELLING):
+                yield name, {"torch_"}  # another file may have asked
     elif isinstance(node, ast.FunctionDef) and len(node.body) <= _SMALL:
         returned = (one.value for one in node.body if isinstance(one, ast.Return) and one.value is not None)
         yield node.name, {word for value in returned for word in _words(value)}
@@ -193,6 +205,8 @@ def _conditions(node: ast.AST) -> list[ast.expr]:
         return [node.test]
     if isinstance(node, ast.BoolOp):
         return node.values
+    if isinstance(node, ast.Match):
+        return [node.subject]
     if isinstance(node, (ast.With, ast.AsyncWith)):
         return [item.context_expr for item in node.items]
     if isinstance(node, ast.Call):
