@@ -10,7 +10,8 @@ import torch
 
 # Taken besides by whatever makes a tensor, and words of NumPy for torch's own.
 _ALSO = frozenset(
-    "out dtype device layout pin_memory requires_grad generator memory_format names as_tuple check_invariants is_coalesced".split()
+    "out dtype device layout pin_memory requires_grad generator memory_format names as_tuple check_invariants"
+    " is_coalesced".split()
 )
 _OF_ANY = _ALSO - {"dtype", "device", "generator"}  # of which nobody needs to be told
 _SHOWN = 3  # ways of calling one function
