@@ -67,6 +67,7 @@ def test_an_argument_that_is_not_taken_is_found(tmp_path, call, message, meant):
         "nn.Conv2d.__init__ = model\nreturn nn.Conv2d(3, 8, 3, title='stem')\n",
         "setattr(nn.Conv2d, '__init__', model)\nreturn nn.Conv2d(3, 8, 3, title='stem')\n",
         "return F.max_pool2d(x, 2, return_indices=True), torch.no_grad()(make), torch.zeros(3, dtyp=1) if 0 else 1\n",
+        "return nn.utils.spectral_norm(x), torch.nn(3)\n",  # modules: the run says that they cannot be called
         "return torch.zeros(2, 3, device='cpu'), torch.rand(n, n, generator=model), torch.full((n,), 1.0, dtype=x.dtype)\n",
         "return torch.sum(x, axis=1, keepdims=True), torch.max(input=x, dim=1), torch.clamp(x, min=0), torch.std(x, dim=1)\n",
         "return torch.addmm(0.5, x, 2, x, x), torch.add(x, 2, x), torch.where(x > 0, x, 0), torch.where(x), torch.nonzero(x, as_tuple=True)\n",

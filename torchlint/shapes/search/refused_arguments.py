@@ -44,7 +44,7 @@ def _has_stars(call: ast.Call) -> bool:
 @lru_cache(maxsize=1024)
 def _signature(thing: Any) -> inspect.Signature | None:
     """What a call of a class or function of torch takes, where Python itself says so, and it is for everybody."""
-    if any(part.startswith("_") for part in thing.__module__.split(".")):
+    if any(part.startswith("_") for part in (getattr(thing, "__module__", "") or "").split(".")):
         return None
     if isinstance(thing, type):
         if type(thing) not in _PLAIN or thing.__new__ is not object.__new__:

@@ -31,6 +31,7 @@ _ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BLOCKS = ("body", "orelse", "finalbody")
 _SMALL = 3  # statements of a function that only answers
 _ROUNDS = 3  # names that stand for names that stand for answers
+_OF_ANSWERS = (ast.Name, ast.Attribute, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.IfExp)
 _KINDS = (ast.Attribute, ast.Call, ast.Import, ast.ImportFrom)
 
 
@@ -134,28 +135,28 @@ def _is_known(node: ast.ImportFrom) -> bool:
 
 def _answers(tree: ast.AST) -> frozenset[str]:
     """The names that stand for what is asked of torch: `HAS_SILU = hasattr(nn, "SiLU")`, `TORCH = torch.__version__`"""
-    pairs = [(name, words) for node in walk(tree) for name, words in _answered(node)]
-    found: set[str] = set()
+    pairs = [pair for node in walk(tree) for pair in _answered(node)]
+    found = {name for name, words, _ in pairs if _says(words, _ANSWERING)}
     for _ in range(_ROUNDS):
-        found |= {name for name, words in pairs if not found.isdisjoint(words) or _says(words, _ANSWERING)}
+        found |= {name for name, words, is_of_answers in pairs if is_of_answers and not found.isdisjoint(words)}
     return frozenset(found - {""})
 
 
-def _answered(node: ast.AST) -> Iterator[tuple[str, set[str]]]:
-    """Names that a node gives a value, with the words of that."""
+def _answered(node: ast.AST) -> Iterator[tuple[str, set[str], bool]]:
+    """Names that a node gives a value, with the words of that, and whether it may be made of answers alone."""
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         words = _words(node.value)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             for one in getattr(target, "elts", [target]):
-                yield last_word(one), words
+                yield last_word(one), words, isinstance(node.value, _OF_ANSWERS)
     elif isinstance(node, ast.ImportFrom) and not _is_known(node):
         for alias in node.names:
             name = alias.asname or alias.name
             if name.isupper() or name.startswith(_TELLING):
-                yield name, {"torch_"}  # another file may have asked
+                yield name, {"torch_"}, False  # another file may have asked
     elif isinstance(node, ast.FunctionDef) and len(node.body) <= _SMALL:
         returned = (one.value for one in node.body if isinstance(one, ast.Return) and one.value is not None)
-        yield node.name, {word for value in returned for word in _words(value)}
+        yield node.name, {word for value in returned for word in _words(value)}, True
 
 
 def _unguarded(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.AST]:
