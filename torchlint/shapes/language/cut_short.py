@@ -69,6 +69,7 @@ class Changes:
         self.running: list[Rounds] = []  # the loops, the innermost last
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
         self.missed = 0  # how often something was not run that would be, or in another order: it may draw numbers
+        self.lends = 0  # how often that was code that nobody knows
         self.graphs_in_turn = True  # whether no graph was made before what a program does between its parts
         self.built = False  # whether layers or states may have been made, or changed, in what did not run
 

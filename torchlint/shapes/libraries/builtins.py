@@ -17,6 +17,7 @@ from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.libraries.importing import IMPORT
 from torchlint.shapes.libraries.randomness import in_any_order
 from torchlint.shapes.libraries.settings_files import open_file
+from torchlint.shapes.libraries.written_files import WrittenFile, knowing
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -287,6 +288,14 @@ def _nothing(machine, *args, **kwargs):
     return None
 
 
+def _print(machine, *values, sep=" ", end="\n", file=None, **options):
+    """It is read again only where it is written into a file."""
+    if isinstance(file, WrittenFile):
+        parts = [sep, end, *(machine.text(value) for value in values)]
+        is_known = all(type(part) is str for part in parts)
+        file.write(sep.join(parts[2:]) + end if is_known else Unknown("what is printed"))
+
+
 def _exit(machine, status=None, *_):
     raise ProgramExit(status)
 
@@ -361,7 +370,6 @@ NAMES: dict[str, Any] = {
             "divmod": _divmod,
             "callable": _callable,
             "vars": _vars,
-            "print": _nothing,
             "id": _id,
             "chr": _chr,
             "ord": _ord,
@@ -382,7 +390,8 @@ NAMES: dict[str, Any] = {
     "__debug__": True,
 }
 NAMES["__import__"] = IMPORT
-NAMES["open"] = Special("open", open_file)
+NAMES["open"] = knowing(Special("open", open_file))
+NAMES["print"] = knowing(Special("print", _print))
 NAMES["repr"] = Special("repr", lambda machine, value: machine.text(value))
 NAMES["format"] = Special("format", lambda machine, value, spec="": machine.format(value, spec))
 

@@ -4,25 +4,18 @@ nothing, a number or something that nobody knows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
-
-import torch
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.tensors import wild
-from torchlint.shapes.tensors.arrays import Array
-
-_LOOKED_AT = 100  # items of one list or dict
 
 _NOTHING = {
-    "os": "chdir chmod link makedirs mkdir putenv remove removedirs rename renames replace rmdir symlink unlink utime",
+    "os": "chmod link makedirs mkdir putenv remove removedirs rename renames replace rmdir symlink unlink utime",
     "shutil": "rmtree",
     "time": "sleep",
     "gc": "disable enable freeze",
-    "pickle": "dump",
     "yaml": "dump",
     "pprint": "pprint pp",
     "traceback": "print_exc print_stack",
@@ -58,7 +51,6 @@ _WHOLE_NUMBERS = {
     "torch.cuda": "initial_seed max_memory_allocated max_memory_reserved memory_allocated memory_reserved",
 }
 _UNKNOWN = {
-    "pickle": "dumps",
     "pprint": "pformat",
     "time": "asctime ctime gmtime localtime mktime",
     "os": "cpu_count getcwd getlogin listdir scandir stat",
@@ -88,29 +80,6 @@ def _nothing(machine, *args, **options):
 
 def _gives(known: Any, reason: str) -> Callable:
     return lambda machine, *args, **options: wild.unknown(reason, known)
-
-
-def _json(name: str) -> Callable:
-    """`json.dump`: it knows numbers, texts and what holds them."""
-
-    def write(machine, data, *args, **options):
-        kind = _no_json(data) if not options.keys() & {"default", "cls"} else None
-        if kind is not None:
-            error = TypeError(f"Object of type {kind} is not JSON serializable")
-            machine.refuse(error, getattr(json, name), (data,))
-        return None if name == "dump" else wild.text()
-
-    return write
-
-
-def _no_json(data: Any, depth: int = 8) -> str | None:
-    """The kind of something in it that JSON has no word for."""
-    if isinstance(data, (torch.Tensor, Array)):
-        return "ndarray" if isinstance(data, Array) and data.ndim else "Tensor" if type(data) is torch.Tensor else None
-    if type(data) not in (list, tuple, dict) or not depth:
-        return None
-    parts = list(data.values() if type(data) is dict else data)[:_LOOKED_AT]
-    return next(filter(None, (_no_json(part, depth - 1) for part in parts)), None)
 
 
 class Writer(StandIn):
@@ -144,7 +113,6 @@ def _of(table: dict[str, str], make: Callable[[str], Callable]) -> dict[str, Any
 
 ONLOOKERS: dict[str, Any] = {
     **_of(_NOTHING, lambda name: _nothing),
-    **{f"json.{name}": Special(name, _json(name)) for name in ("dump", "dumps")},
     **_of(_NUMBERS, lambda name: _gives(wild.REAL, f"what {name} gives")),
     **_of(_WHOLE_NUMBERS, lambda name: _gives(wild.WHOLE, f"what {name} gives")),
     **_of(_UNKNOWN, lambda name: _gives(None, f"what {name} gives")),

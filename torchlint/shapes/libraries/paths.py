@@ -8,14 +8,18 @@ from typing import Any
 from torchlint.shapes.core.standins import StandIn, maker
 from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.libraries import settings_files, temporary
+from torchlint.shapes.libraries.open_files import FileOfParts, OpenFile
 from torchlint.shapes.libraries.path_texts import LONGEST, PathText, path_text
+from torchlint.shapes.libraries.written_files import WrittenFile, knowing
 
 _GIVES_ITSELF = ("name", "stem", "suffix")
-_DONE = ("mkdir", "touch", "chmod", "rmdir", "symlink_to", "write_text", "write_bytes")
+_DONE = ("mkdir", "touch", "chmod", "rmdir", "symlink_to")
 
 
 class FilePath(PathText, StandIn):
     """`Path("runs") / "a.yaml"`"""
+
+    takes_unknown = frozenset({"write_text", "write_bytes"})
 
     def __init__(self, *parts: Any):
         texts = [path_text(part) for part in parts]
@@ -29,7 +33,7 @@ class FilePath(PathText, StandIn):
         if name.startswith("__") or name == "_pure":
             raise AttributeError(name)
         if name in _DONE:
-            return Special(name, lambda machine, *args, **options: temporary.written(machine, [self]))
+            return Special(name, lambda machine, *args, **options: temporary.made(machine, [self]))
         return Unknown(f"{name} of a path") if name not in _GIVES_ITSELF else getattr(self._pure, name)
 
     def __truediv__(self, other: Any) -> FilePath:
@@ -86,8 +90,29 @@ class FilePath(PathText, StandIn):
         return settings_files.open_file(machines[-1], self, *args, **options)
 
     def read_text(self, *args: Any, **options: Any) -> Any:
-        file = self.open()
-        return file.read() if isinstance(file, settings_files.OpenFile) else file
+        return self._read("r", args, options)
+
+    def read_bytes(self) -> Any:
+        return self._read("rb", (), {})
+
+    def _read(self, mode: str, args: tuple, options: dict[str, Any]) -> Any:
+        named = {**options, **({"encoding": args[0]} if args else {})}
+        file = self.open(mode, **named)
+        return file.read() if isinstance(file, (OpenFile, FileOfParts)) else file
+
+    def write_text(self, data: Any = None, *args: Any, **options: Any) -> Any:
+        return self._write("w", data, {**options, **({"encoding": args[0]} if args else {})})
+
+    def write_bytes(self, data: Any = None) -> Any:
+        return self._write("wb", data, {})
+
+    def _write(self, mode: str, data: Any, options: dict[str, Any]) -> Any:
+        file = self.open(mode, **options)
+        if not isinstance(file, WrittenFile):
+            return Unknown("how much was written")
+        written = file.write(data)
+        file.close()
+        return written
 
     def exists(self) -> Any:
         return temporary.exists(machines[-1], self)
@@ -117,6 +142,6 @@ def _text(machine, path: Any = None) -> Any:
 
 PATHS: dict[str, Any] = {}
 for _name in ("Path", "PosixPath", "PurePath", "PurePosixPath"):
-    PATHS[f"pathlib.{_name}"] = maker(FilePath)
+    PATHS[f"pathlib.{_name}"] = knowing(maker(FilePath))
     PATHS[f"pathlib.{_name}"].function = _path
 PATHS["os.fspath"] = Special("fspath", _text)

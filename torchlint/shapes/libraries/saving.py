@@ -12,9 +12,9 @@ from torch import nn
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.libraries.path_texts import path_text
+from torchlint.shapes.libraries.written_files import KEPT, Content
 
 DEPTH = 6  # of dicts and lists within each other
-KEPT = 50  # files
 LOADING = frozenset({"weights_only", "mmap"})  # the options of which it is known what they do
 _MISSING = object()
 REFUSES = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)  # objects of other classes, if not told otherwise
@@ -25,6 +25,7 @@ def save(machine, value=None, where=_MISSING, *args, **kwargs) -> None:
     if where is _MISSING and not kwargs:
         machine.insist(TypeError("save() missing 1 required positional argument: 'f'"))
     machine.gone.discard(_key(where))
+    machine.saved.pop(_key(where), None)
     if len(machine.saved) < KEPT:
         machine.saved[_key(where)] = where, _copy(value, DEPTH), machine.is_sure()
 
@@ -38,7 +39,7 @@ def load(machine, where=None, map_location=None, *args, **kwargs) -> Any:
         kept = next(_own_classes(machine, found[1], DEPTH), None)
         if kept is not None:
             machine.refuse(pickle.UnpicklingError(f"Weights only load failed: it holds a {kept}"), torch.load, (where,))
-    if found is None or type(map_location) not in (type(None), str, torch.device):
+    if found is None or isinstance(found[1], Content) or type(map_location) not in (type(None), str, torch.device):
         return Unknown("what is in a file")
     return _moved(machine, _copy(found[1], DEPTH), map_location)
 

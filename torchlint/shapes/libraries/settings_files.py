@@ -2,67 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from typing import Any
 
 from torchlint.project import SETTINGS_KINDS
 from torchlint.shapes.core.standins import Library, StandIn
-from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, machines
-from torchlint.shapes.libraries import plain_yaml, temporary
+from torchlint.shapes.core.values import Special, Unknown, from_unknown, machines
+from torchlint.shapes.libraries import dumped, plain_yaml, temporary, written_files
+from torchlint.shapes.libraries.open_files import FileOfParts, OpenFile
 from torchlint.shapes.libraries.path_texts import path_text
 
 _DEPTH = 20
-_LINES = 1000
+_READING = ("r", "rt", "rb")
 _JSON_HOOKS = ("object_hook", "object_pairs_hook", "parse_float", "parse_int", "parse_constant")
-
-
-class OpenFile(StandIn):
-    """`open("config.yaml")` of a file that is there, and `io.StringIO(text)`"""
-
-    def __init__(self, text: str):
-        self._file = io.StringIO(text)
-        self._is_long = text.count("\n") > _LINES
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Unknown(f"{name} of a file")
-
-    def read(self, *size) -> str:
-        return _paid(self._file.read(*size))
-
-    def readline(self) -> str:
-        return _paid(self._file.readline())
-
-    def readlines(self) -> list[str]:
-        return list(self)
-
-    def seek(self, *place) -> int:
-        return self._file.seek(*place)
-
-    def __iter__(self):
-        if self._is_long:
-            raise UnknownUsed("a file of many lines")
-        return self
-
-    def __next__(self) -> str:
-        return _paid(next(self._file))
-
-    def close(self) -> None:
-        pass
-
-    def __enter__(self) -> OpenFile:
-        return self
-
-    def __exit__(self, *_) -> None:
-        pass
-
-
-def _paid(text: str) -> str:
-    machines[-1].budget.spend(1 + (len(text) >> 4))
-    return text
 
 
 class AttributeSettings(StandIn):
@@ -152,8 +105,16 @@ def text_at(machine, path: Any) -> str | None:
 
 
 def open_file(machine, path=None, mode="r", *args, **options):
-    """`open`: what is read of other files, nobody knows."""
-    text = text_at(machine, path) if mode in ("r", "rt", "rb") else None
+    """`open`: what is read of other files than the program's own, nobody knows."""
+    name = path_text(path)
+    if type(mode) is str and type(name) is str and len(args) < 2:
+        named = {**options, **({"buffering": args[0]} if args else {})}
+        own = written_files.open_path(machine, name, mode, named)
+        if own is not None:
+            return own
+    elif type(mode) is not str or mode not in _READING:
+        written_files.forget_all(machine)
+    text = text_at(machine, path) if mode in _READING else None
     if text is None:
         temporary.written(machine, [path])
         return Unknown("open() is not run")
@@ -162,14 +123,22 @@ def open_file(machine, path=None, mode="r", *args, **options):
 
 
 def _text_of(machine, source: Any) -> Any:
-    if isinstance(source, OpenFile):
-        return source.read()
-    return source if type(source) is str else from_unknown(source, "a configuration")
+    """The text of a file or of a text, or the value from which it was made."""
+    source = written_files.reader_of(source)
+    if isinstance(source, (OpenFile, FileOfParts)):
+        source = source.read()
+    found = machine.files_written.part_of(source)
+    if type(found) is written_files.Dumped:
+        return found
+    text = source.decode() if type(source) is bytes and source.isascii() else source
+    return text if type(text) is str else from_unknown(text, "a configuration")
 
 
 def read_json(machine, source, **options):
     """`json.load` and `json.loads`: what the program makes of each object or number, it makes here, too."""
     text = _text_of(machine, source)
+    if type(text) is written_files.Dumped and text.how == "json" and not options:
+        return dumped.as_json(machine, text.data)
     if type(text) is not str or len(text) > 100_000:
         return from_unknown(text, "data from a text")
     if not options.keys() <= {*_JSON_HOOKS, "strict"}:
@@ -186,7 +155,7 @@ def read_json(machine, source, **options):
 def _read_yaml(machine, source, *args, **options):
     text = _text_of(machine, source)
     if type(text) is not str:
-        return text
+        return from_unknown(text, "a configuration")
     machine.budget.spend(len(text) >> 1)
     return plain_yaml.load(text)
 
@@ -210,6 +179,7 @@ def _to_container(machine, source, *args, **options):
     return as_plain(source) if isinstance(source, AttributeSettings) else from_unknown(source, "settings")
 
 
+JSON = {f"json.{name}": written_files.knowing(Special(name, read_json)) for name in ("load", "loads")}
 SETTINGS: dict[str, Any] = {
     **{f"yaml.{name}": Special(name, _read_yaml) for name in ("load", "safe_load", "full_load")},
     **{f"yaml.{name}": Unknown("a loader of YAML") for name in ("Loader", "SafeLoader", "FullLoader", "CLoader")},

@@ -28,6 +28,7 @@ from torchlint.shapes.libraries.caching import CACHING
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.dates import DATES
+from torchlint.shapes.libraries.dumped import DUMPED
 from torchlint.shapes.libraries.environment import ENVIRONMENT
 from torchlint.shapes.libraries.generator_contexts import context_manager
 from torchlint.shapes.libraries.importing import IMPORTING
@@ -38,9 +39,10 @@ from torchlint.shapes.libraries.plain_functions import PLAIN
 from torchlint.shapes.libraries.processes import PROCESSES
 from torchlint.shapes.libraries.randomness import RANDOM
 from torchlint.shapes.libraries.regexes import REGEXES
-from torchlint.shapes.libraries.settings_files import read_json
+from torchlint.shapes.libraries.settings_files import JSON
 from torchlint.shapes.libraries.tables_of_text import TABLES_OF_TEXT
 from torchlint.shapes.libraries.temporary import TEMPORARY
+from torchlint.shapes.libraries.written_files import IN_MEMORY
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
@@ -468,6 +470,9 @@ FOUND: dict[str, Any] = {
     **IMPORTING,
     **ENVIRONMENT,
     **DATACLASSES,
+    **DUMPED,
+    **IN_MEMORY,
+    **JSON,
     **TABLES_OF_TEXT,
     **TEMPORARY,
     **CACHING,
@@ -516,8 +521,6 @@ FOUND: dict[str, Any] = {
         os__path__abspath=_absolute,
         os__path__realpath=_absolute,
         os__path__basename=_basename,
-        json__loads=read_json,
-        json__load=read_json,
         random__seed=_nothing,
         warnings__warn=_nothing,
     ),

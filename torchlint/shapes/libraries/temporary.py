@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, machines
+from torchlint.shapes.libraries import written_files
 from torchlint.shapes.libraries.path_texts import path_text
 
 
@@ -50,10 +52,22 @@ def exists(machine, path: Any = None) -> Any:
 
 
 def written(machine, values: Any) -> None:
-    """Code that nobody knows gets these: it may write a file into a folder that is named among them."""
+    """Code that nobody knows gets these: it may write files that are named among them, or into such a folder."""
+    written_files.forget(machine, values)
+    made(machine, values)
+
+
+def made(machine, values: Any) -> None:
+    """A file or folder is made that torch did not save."""
     for value in map(path_text, values) if machine.folders else ():
         if type(value) is str:
             machine.folders -= {folder for folder in machine.folders if value.startswith(folder)}
+
+
+def _command(machine, *args, **kwargs) -> Any:
+    """Another program runs, and may write anything."""
+    written_files.forget_all(machine)
+    return machine.call(Unknown("what another program does"), list(args), kwargs)
 
 
 def move(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
@@ -71,10 +85,19 @@ def _copy(machine, old: Any = None, new: Any = None, *args, **kwargs) -> Any:
         machine.saved.pop(new, None)
         machine.gone.discard(new)
         if type(old) is str and old in machine.saved:
-            machine.saved[new] = (new, *machine.saved[old][1:])
-        if new not in machine.saved or not new.endswith(_OF_TORCH):  # a folder, perhaps
+            _, kept, is_sure = machine.saved[old]
+            is_text = isinstance(kept, written_files.Content)
+            machine.saved[new] = new, kept.copy(machine) if is_text else kept, is_sure
+        if new not in machine.saved:  # a folder, perhaps
             written(machine, [new])
+        elif not new.endswith(_OF_TORCH):
+            made(machine, [new])
     return new
+
+
+def _elsewhere(machine, *args, **kwargs) -> None:
+    """`os.chdir`: what stands at a path from now on, nobody knows."""
+    written_files.forget_all(machine)
 
 
 def remove(machine, path: Any = None, *args, **kwargs) -> None:
@@ -89,17 +112,23 @@ def remove(machine, path: Any = None, *args, **kwargs) -> None:
     }
 
 
+def _of_paths(name: str, function: Callable) -> Special:
+    return written_files.knowing(Special(name.rpartition(".")[2], function))
+
+
 _OF_TORCH = (".pt", ".pth", ".ckpt", ".bin", ".tar")  # files as `torch.save` writes them
 TEMPORARY = {
     "tempfile.TemporaryDirectory": Special("TemporaryDirectory", _folder),
     "tempfile.mkdtemp": Special("mkdtemp", _new_path),
     "tempfile.gettempdir": Special("gettempdir", lambda machine: "/tmp"),
+    **{f"os.{name}": Special(name, _command) for name in ("system", "popen")},
+    **{
+        f"subprocess.{name}": Special(name, _command) for name in ("run", "call", "check_call", "check_output", "Popen")
+    },
+    "os.chdir": Special("chdir", _elsewhere),
     "os.path.exists": Special("exists", exists),
     "os.path.isfile": Special("isfile", exists),
-    **{name: Special(name.rpartition(".")[2], remove) for name in ("os.remove", "os.unlink", "shutil.rmtree")},
-    **{
-        name: Special(name.rpartition(".")[2], move)
-        for name in ("os.replace", "os.rename", "os.renames", "shutil.move")
-    },
-    **{name: Special(name.rpartition(".")[2], _copy) for name in ("shutil.copy", "shutil.copy2", "shutil.copyfile")},
+    **{name: _of_paths(name, remove) for name in ("os.remove", "os.unlink", "shutil.rmtree")},
+    **{name: _of_paths(name, move) for name in ("os.replace", "os.rename", "os.renames", "shutil.move")},
+    **{name: _of_paths(name, _copy) for name in ("shutil.copy", "shutil.copy2", "shutil.copyfile")},
 }

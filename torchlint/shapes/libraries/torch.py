@@ -4,6 +4,7 @@ hardware.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from typing import Any
@@ -178,6 +179,8 @@ def make_tensor(
     machine, data=None, dtype=None, device=None, requires_grad=False, copy=None, pin_memory=False, **options
 ):
     """`torch.tensor` and its kin, of numbers, lists, arrays and tensors; lists of unknowns keep their shape."""
+    if type(data) is Unknown and wild.is_text(data):
+        return machine.foreign(torch.tensor, (_SOME_TEXT,), {})
     if type(data) is Unknown or type(dtype) is Unknown:
         made = _of_unknown(machine, data, dtype, device)
         return made if requires_grad is False else Unknown(made.reason)
@@ -199,6 +202,8 @@ def make_tensor(
             return machine.freed(made, 0, "a tensor of unknown length", wild.Free.COUNTED)
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
+        if any(type(e) is Unknown and wild.is_text(e) for e in ends):  # which torch refuses, whatever stands in it
+            return machine.foreign(torch.tensor, (functools.reduce(lambda part, _: [part], shape, _SOME_TEXT),), {})
         first = next((e for e in ends if type(e) is not Unknown), None)
         if ends and all(type(e) is Unknown for e in ends):  # each may be a number or a sequence
             number, numbers = wild.kind_of_all(ends), all(map(wild.is_number, ends))
@@ -234,6 +239,7 @@ def make_tensor(
     return made
 
 
+_SOME_TEXT: Any = "…"
 _DTYPES = {int: torch.int64, bool: torch.bool}
 
 

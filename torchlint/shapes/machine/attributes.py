@@ -23,7 +23,7 @@ from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_i
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
 from torchlint.shapes.language.walking import last_word
-from torchlint.shapes.libraries import builtins, guards, inspecting, text_methods, world
+from torchlint.shapes.libraries import builtins, guards, inspecting, text_methods, world, written_files
 from torchlint.shapes.libraries.dataclass import fields_of
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
@@ -438,6 +438,7 @@ class Attributes:
             except (AttributeError, TypeError):
                 pass
         elif isinstance(owner, (type, standins.Library)) or type(owner).__module__.startswith("torch"):
+            written_files.forget(self, [value])  # `sys.stdout = file`
             self.patched.add(name)  # it is there for all files that will be looked at
             if isinstance(owner, type):
                 self.alter(owner, name, value)

@@ -186,6 +186,7 @@ class Certainty(PlainRefusals):
     def lend(self, values: Any) -> None:
         """Code that nobody knows gets these: it may fill them, and call what it is given."""
         self.changes.missed += 1
+        self.changes.lends += 1
         for value in values:
             if type(value) is Unknown:
                 if value.within is not None:  # whichever it is

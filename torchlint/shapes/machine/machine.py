@@ -35,6 +35,7 @@ from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.libraries.starts import Starts
+from torchlint.shapes.libraries.written_files import FilesWritten
 from torchlint.shapes.machine import decisions, extensions, holes
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty, plain_parts
@@ -139,6 +140,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             int, tuple[Any, tuple[int, int]]
         ] = {}  # unknown numbers that were sizes, and what stands for them
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
+        self.files_written = FilesWritten()
         self.gone: set[Any] = set()  # which of these were removed
         self.folders: set[str] = set()  # of its own, in which there is nothing else
         self.trusts = False  # whether the program says what `torch.load` may make besides weights
@@ -265,6 +267,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         """Call one of our own functions."""
         self.budget.spend()
         budget.work.spend(budget.Work.NATIVE)
+        if self.files_written.any:
+            self.files_written.give(self, special, [*args, *kwargs.values()])
         if self.wild and special.__dict__.get("pure") and wild.choices_in([args, kwargs])[0]:
             return self.stacked(
                 special.name,
