@@ -60,9 +60,12 @@ def test_what_is_written_is_read(tmp_path, program):
         "with open(path, 'w') as f:\n    f.write('3')\n    f.seek(0)\n    f.write('4')",
         "with open(path, 'w') as f:\n    if somebody():\n        f.write('3')\n    else:\n        f.write('4')",
         "with open(path, 'w') as f:\n    for k in range(somebody()):\n        f.write('3')",
-        "with open(path, 'w') as f:\n    f.write('3')\nif somebody():\n    open(path, 'w').write('4444')",
         "with open(path, 'w', encoding='utf-16') as f:\n    f.write('3')",
         "open('elsewhere.txt', 'w').write('3')\nos.chdir(folder)\npath = 'elsewhere.txt'",
+        "class Tee(io.StringIO):\n    def write(self, text):\n        return super().write(text * 4)\n"
+        "f = Tee()\nf.write('3')\nopen(path, 'w').write(f.getvalue())",
+        "class Rows(csv.DictWriter):\n    def more(self):\n        self.writerow({'a': 1})\n"
+        "with open(path, 'w') as f:\n    Rows(f, ['a']).more()",
         "with open('old.txt', 'a') as f:\n    f.write('3')\npath = 'old.txt'",
     ],
 )

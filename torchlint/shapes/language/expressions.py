@@ -24,7 +24,9 @@ Evaluate = Callable[[Frame], Any]
 MISSING = object()
 NUMBERS = frozenset({int, float, bool})
 PLAIN = NUMBERS | {type(None)}
-_TAKING_ALL = frozenset("join list tuple set sorted sum max min dict frozenset tensor array".split())
+_TAKING_ALL = frozenset(
+    "join list tuple set sorted sum max min dict frozenset tensor array writelines writerows".split()
+)
 
 
 def expression(node: ast.expr, scope: CompiledScope) -> Evaluate:

@@ -16,7 +16,7 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.libraries import guards, open_optimizers
+from torchlint.shapes.libraries import guards, open_optimizers, written_files
 from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
 from torchlint.shapes.machine.attributes import READS, SUBCLASSED
@@ -62,8 +62,9 @@ class Classes:
         known, is_open = [], keywords.get("metaclass", type) not in METACLASSES
         for base in (*bases, *([abc.ABC] if keywords.get("metaclass") is abc.ABCMeta else [])):
             base = _KEYED.get(base, base) if isinstance(base, type) else base
-            if isinstance(base, Special) and issubclass(base.__dict__.get("kind", object), standins.StandIn):
-                base = base.__dict__["kind"]  # one of ours that a function makes: a loader
+            made_by = base.__dict__.get("kind", object) if isinstance(base, Special) else object
+            if issubclass(made_by, standins.StandIn) and not issubclass(made_by, written_files.WrittenFile):
+                base = made_by  # one of ours that a function makes: a loader
             if base is standins.NAMED_TUPLE:
                 return self._named_tuple(code, namespace)
             if isinstance(base, type) and (base in self.codes or issubclass(base, BASES)):
@@ -125,6 +126,8 @@ class Classes:
     def construct(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
         """Call a class."""
         if kind in self.codes:
+            if self.is_open(kind):
+                written_files.forget(self, [*args, *kwargs.values()])
             return self._own(kind, args, kwargs)
         if self.altered and (self.is_altered(kind, "__init__") or self.is_altered(kind, "__new__")):
             return Unknown("the program changes how it is made")
