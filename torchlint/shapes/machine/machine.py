@@ -94,9 +94,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.reported: list[FailedOperation] = []
         self.failed: Callable[[FailedOperation], None] | None = None  # hears at once of what torch refuses
         self.refused: dict[Any, int] = {}  # how often that was, by its place
-        self.raised: dict[
-            int, Exception
-        ] = {}  # the program's own errors; held, so that no other gets the number of one
+        self.raised: dict[int, Exception] = {}  # the program's own errors; held: no other gets the number of one
         self.finished: set[type] = set()
         self.ended_codes: set[Any] = set()  # of the finished classes
         self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
@@ -116,9 +114,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.turns: deque[Turn] = deque(maxlen=_TURNS)
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
-        self.equals: dict[
-            int, Likeness
-        ] = {}  # unknowns, by their identity, and of which constants they were found to be one
+        self.equals: dict[int, Likeness] = {}  # unknowns, by their identity, and the constants they are one of
         self.decided = False  # whether anything was asked since the run began
         self.decided_here = False  # the same since a function that nobody calls was called
         self.decisions = 0  # how often, by now
