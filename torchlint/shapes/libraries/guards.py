@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -81,6 +82,20 @@ def leave_unfinished(machine, owner: Any) -> None:
 def is_unfinished(owner: Any) -> bool:
     held = getattr(owner, "__dict__", None)
     return held is not None and (UNFINISHED in held or cut_short.is_open(held))
+
+
+def takes_fewer(layer: nn.Module, args: list) -> bool:
+    """Is a layer of torch called with more than it takes? Then another one comes in its place before the class runs."""
+    most = _places_of(type(layer))
+    return most is not None and len(args) > most
+
+
+@functools.lru_cache(maxsize=256)
+def _places_of(kind: type[nn.Module]) -> int | None:
+    parameters = list(inspect.signature(kind.forward).parameters.values())[1:]
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return None
+    return sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters)
 
 
 def may_have_more(owner: Any) -> bool:

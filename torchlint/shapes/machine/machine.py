@@ -426,7 +426,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
                 return made
         if "*" in kwargs and native:
             return Unknown("its arguments are unknown")
-        if guards.is_unfinished(module) and native:
+        if native and (guards.is_unfinished(module) or not self.scripting and guards.takes_fewer(module, args)):
             return Unknown("a layer of unknown sizes")
         self.ask_tensors(module, args)
         self.budget.spend(TORCH_STEPS)
