@@ -69,10 +69,12 @@ weighted = (mask * (predicted - torch.randn(16, 1)) ** 2).mean()
 least_squares_gan = F.mse_loss(predicted, torch.ones_like(predicted))
 ```
 
-How a loss by hand is read: `torchlint/source/answers/spread_differences.py`.
+How a loss by hand is read: `torchlint/source/answers/spread_differences.py`; classes that are chosen over a whole batch
+and compared with all its labels, `(scores.argmax() == y).float().mean()`: `chosen_across.py` beside it.
 """
 
-from torchlint import named, named_of, on_op, shape_text, words
+from torchlint import Node, named, named_of, on_node, on_op, shape_text, words
+from torchlint.source.answers.chosen_across import chosen_across
 from torchlint.source.answers.spread_differences import column_of, difference_of
 
 read_on = ("TL113", "TL114", "notes/broadcasting", "torch.nn.functional.mse_loss")
@@ -114,6 +116,19 @@ def check_by_hand(op):
     made_alike = _maker(one, _POINTWISE) == _maker(other, _POINTWISE | _WITHOUT_AXIS)  # every pair of scores
     if _comes_from(one, _LAYERS) and not made_alike or _is_data(one) and _comes_from(other, _LAYERS, _WITHOUT_AXIS):
         yield _finding(made, column, first, second)
+
+
+@on_node("Compare", needs="argmax")
+@on_node("Call", called=("eq", "ne"), needs="argmax")
+def check_classes(place: Node):
+    """`(logits.argmax() == y).float().mean()`"""
+    if (found := chosen_across(place.module, place.node)) is not None:
+        said = place.quoted(found.call)
+        yield place.finding(
+            f"`{said}` chooses over {found.over}, and is compared with the label of each sample",
+            help="choose among the classes of each sample: `.argmax(dim=1)`, or `dim=-1` where they stand last",
+            notes=[place.note(found.call, "chosen here")],
+        )
 
 
 def _spread_before(first, second):

@@ -33,9 +33,15 @@ def make(data, width):
     head = nn.Parameter(torch.ones(width))
     return head, torch.utils.data.DataLoader(data, num_workers=4)
 ```
+
+So is what calls give that work on something, `net = Net().load_state_dict(weights)`, in
+`torchlint/source/answers/empty_results.py`, and what a comma at the end of a line makes a tuple, in `stray_commas.py`
+beside it.
 """
 
-from torchlint import on_error
+from torchlint import Node, on_error, on_node
+from torchlint.source.answers.empty_results import taken_for_more
+from torchlint.source.answers.stray_commas import stray_comma
 
 read_on = ("TL901", "nn")
 also_said_by = ("TL108", "TL110", "TL208", "TL210", "TL601", "TL602", "TL701", "TL802")
@@ -44,3 +50,46 @@ also_said_by = ("TL108", "TL110", "TL208", "TL210", "TL601", "TL602", "TL701", "
 @on_error("operation")
 def check(fault):
     yield fault.finding()
+
+
+@on_node(
+    "Call",
+    called=(
+        "load_state_dict",
+        "all_reduce",
+        "broadcast",
+        "reduce",
+        "all_gather",
+        "backward",
+        "step",
+        "zero_grad",
+        "register_buffer",
+        "register_parameter",
+        "add_module",
+        "append",
+        "insert",
+        "extend",
+    ),
+)
+def check_results(place: Node):
+    """`model = Net().load_state_dict(weights)`"""
+    if (taken := taken_for_more(place.module, place.node)) is not None:
+        said = place.quoted(place.node)
+        yield place.finding(
+            f"`{said}` gives {taken.gives}, and that is used like what it has changed",
+            help="call it as a statement, and go on with what it has changed",
+            notes=[place.note(taken.use, "and is used like that")],
+        )
+
+
+@on_node("Assign")
+def check_commas(place: Node):
+    """`self.head = nn.Linear(8, 2),`"""
+    if (use := stray_comma(place.module, place.node)) is not None:
+        target, value = place.node.targets[0], place.node.value
+        yield place.finding(
+            f"`{place.source(target)}` is a tuple of one, by the comma at the end of its line",
+            help="take the comma away",
+            fix=place.fix("take it away", place.replace(value, place.source(value.elts[0])), applicability="unsafe"),
+            notes=[place.note(use, "which this use is not fit for")],
+        )
