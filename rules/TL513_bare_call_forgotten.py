@@ -69,12 +69,14 @@ for hook in hooks:
 register(callback=model.eval)
 ```
 
-Who wants what a function returns: `torchlint/source/answers/let_go.py`.
+Who wants what a function returns: `torchlint/source/answers/let_go.py`; what must be a tensor: `certain_tensors.py`
+beside it.
 """
 
 import ast
 
-from torchlint import Node, on_node
+from torchlint import Call, Node, on_call, on_node
+from torchlint.source.answers.certain_tensors import has_what_tensors_have
 from torchlint.source.answers.let_go import parts, unwanted_results
 
 read_on = ("TL503", "TL514", "torch.nn.Module")
@@ -140,16 +142,25 @@ def as_an_argument(place: Node):
             yield _finding(place, argument, "this is the method, not the number")
 
 
+@on_call(
+    ".type", ".view", ".reshape", ".expand", "torch.zeros", "torch.ones", "torch.randn", "torch.rand", unknown=True
+)
+def as_a_description(call: Call):
+    """`x.type(y.type)`, `torch.zeros(x.size)`"""
+    given, wanted = (call.node.args or [None])[0], "type" if call.word() == "type" else "size"
+    if isinstance(given, ast.Attribute) and given.attr == wanted:  # an array has its size in an attribute
+        if call.is_tensor(given.value) or given.attr == "type" and has_what_tensors_have(call.module, given.value):
+            instead = ".dtype" if given.attr == "type" else ".size()"
+            help = f"write `{call.source(given.value)}{instead}`"
+            yield call.finding(f"`{call.source(given)}` is the method, not what it gives", help=help, at=given)
+
+
 @on_node("BinOp", "AugAssign", holds="item")
 def as_a_number(place: Node):
     node = place.node
     for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,):
         if _is_item(part) and not _is_ours(place, part):
-            if (
-                place.is_tensor(part.value)
-                or isinstance(part.value, ast.Name)
-                and part.value.id.lower().endswith("loss")
-            ):
+            if place.is_tensor(part.value) or getattr(part.value, "id", "").lower().endswith("loss"):
                 yield _finding(place, part, "this is the method, not the number")
 
 

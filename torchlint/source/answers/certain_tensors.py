@@ -25,6 +25,9 @@ _ONLY_OF_TENSORS = words(
     named_of("unsqueeze", "masked_fill", "expand_as", "view_as", "type_as", "permute", "clamp_min", "clamp_max")
 ) | {"clamp"}
 
+# Of arrays, too, which have no `type`.
+_OF_ARRAYS = ("shape", "device", "dtype", "requires_grad", "reshape")
+
 
 def is_a_batch(module: Module, tensor: ast.expr) -> bool:
     """What a loader gives as a whole may be anything that holds tensors."""
@@ -159,6 +162,19 @@ def is_used_as_tensor(module: Module, name: ast.Name, method: str) -> bool:
     if _goes_into_torch(module, bound[0]) or any(use is not name for use in _methods_of_tensors(module, bound[0])):
         return True
     return method in _ONLY_OF_TENSORS and _is_computed_with(module, bound[0])
+
+
+def has_what_tensors_have(module: Module, name: ast.expr) -> bool:
+    """Is something read, of a name that nobody says more of, that tensors have: `x.reshape(…)`, `x.device`?"""
+    if not isinstance(name, ast.Name) or kinds(Value(module, name)):
+        return False
+    return name.id in _with_tensor_fields(module, enclosing_function(name) or module.tree)
+
+
+@remembered
+def _with_tensor_fields(module: Module, around: ast.AST) -> frozenset[str]:
+    read = [n for n in module.index.inside(around, ast.Attribute) if isinstance(n.value, ast.Name)]
+    return frozenset(n.value.id for n in read if n.attr in _OF_ARRAYS or n.attr in _ONLY_OF_TENSORS)
 
 
 @remembered
