@@ -77,6 +77,7 @@ from torchlint import Node, named, named_of, on_node, on_op, shape_text, words
 from torchlint.source.answers.chosen_across import chosen_across
 from torchlint.source.answers.spread_differences import column_of, difference_of
 
+hears_others = True
 read_on = ("TL113", "TL114", "notes/broadcasting", "torch.nn.functional.mse_loss")
 
 # What leaves the numbers of a layer where they are, and the tests of a loss by hand.

@@ -260,7 +260,7 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
 
     def says(rule: Rule, word: str) -> bool:
         """What is wrong in a file that this one calls is said of the call, unless the rule reads that file as well."""
-        return word in text or rule.only_dry and job.project.is_in_one(word, others.paths)
+        return word in text or rule.is_told_of_others and job.project.is_in_one(word, others.paths)
 
     armed = [(rule, one) for rule in heard for one in rule.triggers if one.is_dry and _is_met(one, partial(says, rule))]
     listener = watch = None
@@ -307,7 +307,7 @@ def _is_met(trigger: Trigger, says: Callable[[str], bool]) -> bool:
 def _said(rule: Rule, trigger: Trigger, job: Job, subject: Any) -> list[Finding]:
     """What a rule says about an operation, a forward or a fault, in this file; one that raises is said to."""
     try:
-        found = [f for f in rule.function(trigger)(subject) if f.path == job.path or rule.only_dry]
+        found = [f for f in rule.function(trigger)(subject) if f.path == job.path or rule.is_told_of_others]
     except Exception as error:
         if job.strict:
             raise

@@ -28,6 +28,7 @@ _FACTS = (
     "also_said_by",
     "in_tests",
     "across_files",
+    "hears_others",
     "read_on",
 )
 GROUPS = (
@@ -113,6 +114,7 @@ class Rule:
         self.also_said_by: tuple[str, ...] = ()  # rules that say more of the same mistake
         self.in_tests: bool = True  # does it matter where a few samples are tried and nothing is kept?
         self.across_files: bool = True  # is it as sure where a file uses others of its project?
+        self.hears_others: bool = False  # of what runs in other files, too, though it reads its own as well?
         self.read_on: tuple[str, ...] = ()  # codes of rules near it, pages of torch's manual
         self.triggers: list[Trigger] = []
         for node in tree.body:
@@ -169,6 +171,11 @@ class Rule:
     def only_dry(self) -> bool:
         """Does it say nothing without the dry run?"""
         return all(t.is_dry for t in self.triggers)
+
+    @property
+    def is_told_of_others(self) -> bool:
+        """Does it hear what the dry run sees in the files that one calls?"""
+        return self.only_dry or self.hears_others
 
     @cached_property
     def _namespace(self) -> dict[str, Any]:

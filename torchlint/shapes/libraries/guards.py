@@ -86,7 +86,7 @@ def is_unfinished(owner: Any) -> bool:
 
 def takes_fewer(layer: nn.Module, args: list) -> bool:
     """Is a layer of torch called with more than it takes? Then another one comes in its place before the class runs."""
-    most = _places_of(type(layer))
+    most = _places_of(type(layer)) if type(layer).__module__.startswith("torch.nn.") else None
     return most is not None and len(args) > most
 
 

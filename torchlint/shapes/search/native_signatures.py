@@ -13,11 +13,8 @@ _ALSO = frozenset(
     "out dtype device layout pin_memory requires_grad generator memory_format names as_tuple check_invariants"
     " is_coalesced".split()
 )
-_OF_ANY = _ALSO - {"dtype", "device", "generator"}  # of which nobody needs to be told
 _SHOWN = 3  # ways of calling one function
 _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other"}
-_OLDER = ("add", "badd", "sspadd", "sub", "rsub")  # which take a factor between their tensors, too
-_FAMILIES = ("linalg", "fft", "special")  # modules by which schemas are called
 
 
 class _Taken(NamedTuple):
@@ -51,7 +48,7 @@ def ways_in_words(function: types.BuiltinFunctionType) -> str:
 
 def _in_words(way: _Taken) -> str:
     places = ["input" if name == "self" else name for name, _ in way.places]
-    names = [name for name, _ in way.names if name not in _OF_ANY]
+    names = [name for name, _ in way.names if name not in _ALSO or name in ("dtype", "device")]
     return f"({', '.join([*places, *(['*', *names] if names else [])])})"
 
 
@@ -60,7 +57,9 @@ def _ways(function: types.BuiltinFunctionType) -> tuple[_Taken, ...]:
     """The ways of calling a function; none where it takes what its schemas do not show."""
     home = (function.__module__ or "").rpartition(".")[2]
     name = function.__name__
-    if name.startswith((*_OLDER, "_")) or getattr(torch, name, None) is not function and home not in _FAMILIES:
+    takes_a_factor = name.startswith(("add", "badd", "sspadd", "sub", "rsub"))  # between its tensors, as it did once
+    is_known = getattr(torch, name, None) is function or home in ("linalg", "fft", "special")
+    if takes_a_factor or name.startswith("_") or not is_known:
         return ()
     found = []
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}"):

@@ -24,7 +24,6 @@ _CROSS_ENTROPY = named_of("cross_entropy", "CrossEntropyLoss")
 _LINEAR = frozenset(("torch.nn.Linear()",))
 _CASTS = words(named_of("float", "double", "to", "type", "int", "long", "cpu"))
 _ROWS = frozenset(("view", "reshape", "flatten", "squeeze", "ravel"))
-_SIZES = frozenset(("size", "shape", "numel"))
 
 
 class Across(NamedTuple):
@@ -101,7 +100,7 @@ def _are_counted(module: Module, labels: ast.Name) -> bool:
 
 @remembered
 def _counted(module: Module, around: ast.AST) -> frozenset[str]:
-    sizes = (one.value for one in module.index.inside(around, ast.Attribute) if one.attr in _SIZES)
+    sizes = (one.value for one in module.index.inside(around, ast.Attribute) if one.attr in ("size", "shape", "numel"))
     lengths = (call.args[0] for call in module.index.calls_of("len", inside=around) if call.args)
     return frozenset(one.id for one in (*sizes, *lengths) if isinstance(one, ast.Name))
 

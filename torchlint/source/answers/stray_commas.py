@@ -9,7 +9,6 @@ import ast
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 
-_OF_TUPLES = ("count", "index")
 _REFUSED = (ast.Sub, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv)
 
 
@@ -36,7 +35,7 @@ def _is_of_one_thing(use: ast.expr) -> bool:
 def _is_refused(use: ast.expr) -> bool:
     around = use.up
     if isinstance(around, ast.Attribute):
-        return around.attr not in _OF_TUPLES and not around.attr.startswith("__")
+        return around.attr not in ("count", "index") and not around.attr.startswith("__")
     if isinstance(around, ast.BinOp):
         return isinstance(around.op, _REFUSED)
     return isinstance(around, ast.Call) and around.func is use
