@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
+from torchlint.shapes.language.walking import children, last_word, walk
 
 _ASKING = (  # in a test: it may be for other versions, or with an extension
     "hasattr",
@@ -32,6 +32,26 @@ _BLOCKS = ("body", "orelse", "finalbody")
 _SMALL = 3  # statements of a function that only answers
 _ROUNDS = 3  # names that stand for names that stand for answers
 _OF_ANSWERS = (ast.Name, ast.Attribute, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.IfExp)
+_PLAIN = frozenset(  # which ask nothing
+    (ast.Name, ast.Constant, ast.Attribute, ast.arg, ast.arguments, ast.Assign, ast.Expr, ast.keyword, ast.BinOp)
+)
+_GIVING = (ast.Assign, ast.AnnAssign, ast.ImportFrom, ast.FunctionDef)
+_TOLD = (ast.arg, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
+_BINDING = frozenset(
+    (
+        ast.Import,
+        ast.ImportFrom,
+        ast.Name,
+        ast.arg,
+        ast.ExceptHandler,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.MatchAs,
+        ast.MatchStar,
+        ast.MatchMapping,
+    )
+)
 _KINDS = (ast.Attribute, ast.Call, ast.Import, ast.ImportFrom)
 
 
@@ -44,7 +64,8 @@ class TorchInText:
         found: dict[str, set[str]] = {}
         lines: dict[str, int] = {}
         hidden = 0  # what is named before this line may be another thing of that name
-        for node in walk(tree):
+        every = list(walk(tree))
+        for node in (node for node in every if type(node) in _BINDING):
             for name, meant in _bound(node):
                 found.setdefault(name, set()).add(meant)
                 lines[name] = getattr(node, "lineno", 0)
@@ -56,11 +77,11 @@ class TorchInText:
             for name, thing in things
             if thing is not None and (lines[name] > hidden or isinstance(thing, types.ModuleType))
         }
-        self.set: set[str | None] = self._words_changed(tree) if self._names else {None}
-        self.texts = {node.value for node in walk(tree) if isinstance(node, ast.Constant)} if self._names else set()
+        self.set: set[str | None] = self._words_changed(every) if self._names else {None}
+        self.texts = {node.value for node in every if isinstance(node, ast.Constant)} if self._names else set()
         self.nodes = []
         if None not in self.set:
-            self.nodes = [node for node in _unguarded(tree, _answers(tree)) if isinstance(node, _KINDS)]
+            self.nodes = [node for node in _unguarded(tree, _answers(every)) if isinstance(node, _KINDS)]
 
     def thing(self, node: ast.expr) -> Any:
         """The thing of torch that an expression is: a module, a class, a function; None for all else."""
@@ -75,14 +96,14 @@ class TorchInText:
         home = getattr(found, "__name__" if isinstance(found, types.ModuleType) else "__module__", None) or ""
         return found if home.split(".")[0] == "torch" else None
 
-    def _words_changed(self, tree: ast.AST) -> set[str | None]:
+    def _words_changed(self, every: list[ast.AST]) -> set[str | None]:
         """The words of all that is set or patched: `nn.Linear.__init__ = init`, `setattr(nn, "Linear", Mine)`; None
         among them if nobody can tell which.
         """
-        found: set[str | None] = {*words_set_in(tree)}
-        for node in walk(tree):
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-                found.add(last_word(node.value))
+        found: set[str | None] = set()
+        for node in every:
+            if isinstance(node, (ast.Attribute, ast.Name)) and not isinstance(node.ctx, ast.Load):
+                found |= {last_word(node), last_word(getattr(node, "value", None))}
             elif isinstance(node, ast.Call) and last_word(node.func) in _PATCHING:
                 given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
                 texts = [text for text in given if isinstance(text, str)]
@@ -133,9 +154,9 @@ def _is_known(node: ast.ImportFrom) -> bool:
     return not node.level and (first == "torch" or first in sys.stdlib_module_names)
 
 
-def _answers(tree: ast.AST) -> frozenset[str]:
+def _answers(every: list[ast.AST]) -> frozenset[str]:
     """The names that stand for what is asked of torch: `HAS_SILU = hasattr(nn, "SiLU")`, `TORCH = torch.__version__`"""
-    pairs = [pair for node in walk(tree) for pair in _answered(node)]
+    pairs = [pair for node in every if isinstance(node, _GIVING) for pair in _answered(node)]
     found = {name for name, words, _ in pairs if _says(words, _ANSWERING)}
     for _ in range(_ROUNDS):
         found |= {name for name, words, is_of_answers in pairs if is_of_answers and not found.isdisjoint(words)}
@@ -167,10 +188,12 @@ def _unguarded(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.Try) and node.handlers:
             stack += [*node.orelse, *node.finalbody]
-        elif not any(_asks(condition, names) for condition in _conditions(node)):
-            told = (getattr(node, "annotation", None), getattr(node, "returns", None))  # which nobody may evaluate
-            left_out = _later(node, names).union(told)
-            stack += [child for child in children(node) if child not in left_out]
+        elif type(node) in _PLAIN or not any(_asks(condition, names) for condition in _conditions(node)):
+            left_out = _later(node, names) if hasattr(node, "body") else set()
+            if isinstance(node, _TOLD):  # of what kind things are nobody may evaluate
+                left_out |= {getattr(node, "annotation", None), getattr(node, "returns", None)}
+            below = children(node)
+            stack += [child for child in below if child not in left_out] if left_out else below
 
 
 def _later(node: ast.AST, names: frozenset[str]) -> set[ast.AST | None]:
