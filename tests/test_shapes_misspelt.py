@@ -81,3 +81,8 @@ def test_a_name_that_is_nearly_one_of_torch_is_found(tmp_path, text, name, meant
 )
 def test_what_may_be_there_is_not(tmp_path, text):
     assert said(tmp_path, text) == []
+
+
+def test_a_row_of_very_many_names_is_none_of_torch(tmp_path):
+    chain = "torch.nn" + ".part" * 4000
+    assert said(tmp_path, f"def f():\n    return {chain}\n") == []

@@ -29,6 +29,7 @@ _PATCHING = frozenset(("setattr", "patch", "object"))  # `setattr(nn, …)`, `mo
 _TELLING = ("is_", "has_", "supports_")  # what an imported function tells
 _ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BLOCKS = ("body", "orelse", "finalbody")
+_DEEPEST = 8  # names in a row: torch has none with more
 _SMALL = 3  # statements of a function that only answers
 _ROUNDS = 3  # names that stand for names that stand for answers
 _OF_ANSWERS = (ast.Name, ast.Attribute, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.IfExp)
@@ -85,16 +86,14 @@ class TorchInText:
 
     def thing(self, node: ast.expr) -> Any:
         """The thing of torch that an expression is: a module, a class, a function; None for all else."""
-        if isinstance(node, ast.Name):
-            return self._names.get(node.id)
-        module = self.thing(node.value) if isinstance(node, ast.Attribute) else None
-        if not isinstance(module, types.ModuleType) or not isinstance(node, ast.Attribute):
-            return None
-        found = vars(module).get(node.attr)
-        if isinstance(found, types.BuiltinFunctionType):
-            return found  # which does not say where it is from
-        home = getattr(found, "__name__" if isinstance(found, types.ModuleType) else "__module__", None) or ""
-        return found if home.split(".")[0] == "torch" else None
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute) and len(parts) < _DEEPEST:
+            parts.append(node.attr)
+            node = node.value
+        found = self._names.get(node.id) if isinstance(node, ast.Name) else None
+        for part in reversed(parts):
+            found = _part_of(found, part)
+        return found
 
     def _words_changed(self, every: list[ast.AST]) -> set[str | None]:
         """The words of all that is set or patched: `nn.Linear.__init__ = init`, `setattr(nn, "Linear", Mine)`; None
@@ -112,6 +111,15 @@ class TorchInText:
                 if not texts and node.args and isinstance(self.thing(node.args[0]), types.ModuleType):
                     found.add(None)
         return found
+
+
+def _part_of(module: Any, name: str) -> Any:
+    """What a module of torch has of its own under a name."""
+    found = vars(module).get(name) if isinstance(module, types.ModuleType) else None
+    if isinstance(found, types.BuiltinFunctionType):
+        return found  # which does not say where it is from
+    home = getattr(found, "__name__" if isinstance(found, types.ModuleType) else "__module__", None) or ""
+    return found if home.split(".")[0] == "torch" else None
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
