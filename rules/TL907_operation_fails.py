@@ -35,12 +35,13 @@ def make(data, width):
 ```
 
 So is what calls give that work on something, `net = Net().load_state_dict(weights)`, in
-`torchlint/source/answers/empty_results.py`, and what a comma at the end of a line makes a tuple, in `stray_commas.py`
-beside it.
+`torchlint/source/answers/empty_results.py`, what a comma at the end of a line makes a tuple, in `stray_commas.py`
+beside it, and several tensors that are taken for one, `self.lstm(x).mean(1)`, in `several_tensors.py`.
 """
 
-from torchlint import Node, on_error, on_node
+from torchlint import Call, Node, on_call, on_error, on_node
 from torchlint.source.answers.empty_results import taken_for_more
+from torchlint.source.answers.several_tensors import taken_for_one
 from torchlint.source.answers.stray_commas import stray_comma
 
 read_on = ("TL901", "nn")
@@ -92,4 +93,36 @@ def check_commas(place: Node):
             help="take the comma away",
             fix=place.fix("take it away", place.replace(value, place.source(value.elts[0])), applicability="unsafe"),
             notes=[place.note(use, "which this use is not fit for")],
+        )
+
+
+@on_call(
+    "torch.nn.LSTM()",
+    "torch.nn.GRU()",
+    "torch.nn.RNN()",
+    "torch.nn.LSTMCell()",
+    "torch.nn.MultiheadAttention()",
+    "torch.split",
+    "torch.chunk",
+    "torch.unbind",
+    "torch.topk",
+    "torch.sort",
+    "torch.max",
+    "torch.min",
+    "torch.meshgrid",
+    ".split",
+    ".chunk",
+    ".unbind",
+    ".topk",
+    ".sort",
+    ".max",
+    ".min",
+)
+def check_several(call: Call):
+    """`self.lstm(x).mean(1)`"""
+    if (use := taken_for_one(call.module, call.node)) is not None:
+        yield call.at(use).finding(
+            f"`{call.at(use).short}` is several tensors, and is used as one",
+            help="take the one that is meant: `output, _ = …`",
+            notes=[call.note(call.node, "which come from here")],
         )
