@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchlint import facts
-from torchlint.facts.fields import FIELDS
+from torchlint.facts.fields import FIELDS, OF_MODULES, OF_RESULTS
 from torchlint.facts.rows import Fact, read
 
 ROOT = Path(__file__).parent.parent
@@ -119,6 +119,17 @@ def test_every_method_of_a_tensor_and_every_layer_has_a_row() -> None:
 @of_this_torch
 def test_fields_are_what_tensors_have_and_nobody_calls() -> None:
     assert not [field for field in FIELDS if callable(getattr(torch.zeros(1, 1, dtype=torch.complex64), field))]
+
+
+def test_results_of_several_tensors_have_these_names_of_tensors():
+    kinds = [kind for kind in vars(torch.return_types).values() if isinstance(kind, type)]
+    fields = {name for kind in kinds for name in dir(kind) if not name.startswith("_")} | {"count", "index"}
+    assert {name for name in fields if hasattr(torch.Tensor, name)} | {"count", "index"} == OF_RESULTS
+
+
+def test_modules_have_what_the_table_says_and_no_more():
+    there = {name for name in (*dir(torch.nn.Module), *vars(torch.nn.Module())) if not name.startswith("__")}
+    assert there == OF_MODULES
 
 
 def test_creators_make_tensors_on_the_default_device_or_the_one_that_is_said() -> None:

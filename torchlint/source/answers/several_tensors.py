@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.facts import fact
-from torchlint.facts.fields import FIELDS
+from torchlint.facts import Fact, fact
+from torchlint.facts.fields import FIELDS, OF_RESULTS
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
@@ -14,8 +14,6 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors
 from torchlint.source.text.spelling import argument
 
-_BY_DIM = ("max", "min", "median")  # which give one tensor, unless they are told along which dimension
-_FIELDS = frozenset("count index max min sign logsumexp values indices inverse".split())  # a tensor has these, too
 _REFUSED = (ast.Sub, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv)
 _TAKING_ANY = ("Identity",)
 _ASKING = ("isinstance", "type", "len", "hasattr", "is_tensor")
@@ -34,9 +32,15 @@ def taken_for_one(module: Module, call: ast.Call) -> ast.expr | None:
 def _gives_several(call: Value) -> bool:
     rows = [fact(callee.name) for callee in callees(call)]
     return bool(rows) and all(
-        row is not None and (row.gives == "tensors" or row.function in _BY_DIM and _has_dim(call.node, row.home == "."))
+        row is not None
+        and (row.gives == "tensors" or _reduces_to_several(row) and _has_dim(call.node, row.home == "."))
         for row in rows
     )
+
+
+def _reduces_to_several(row: Fact) -> bool:
+    """`max`, `min`, `median`, which give one tensor, unless they are told along which dimension"""
+    return row.reduces and row.gives == "tensor|tensors"
 
 
 def _has_dim(call: ast.Call, is_method: bool) -> bool:
@@ -69,7 +73,7 @@ def _is_refused(module: Module, use: ast.expr) -> bool:
     around = use.up
     if isinstance(around, ast.Attribute):
         is_of_tensors = around.attr in FIELDS or fact(f".{around.attr}") is not None
-        return is_of_tensors and around.attr not in _FIELDS
+        return is_of_tensors and around.attr not in OF_RESULTS
     if isinstance(around, ast.BinOp):
         return isinstance(around.op, _REFUSED)
     return isinstance(around, ast.Call) and around.args[:1] == [use] and _takes_a_tensor(Value(module, around))

@@ -15,7 +15,7 @@ from torchlint.source.flow.values import Answer, Stored, Value
 from torchlint.source.text.index import ancestors, enclosing_class, enclosing_function, last_word, standing_in
 
 LISTING = ("children", "named_children", "modules", "named_modules", "_modules", "__dict__", "vars", "get_submodule")
-_SETTERS = frozenset(("register_parameter", "register_module", "add_module", "setattr", "__setattr__", "__dict__"))
+SETTERS = frozenset(("register_parameter", "register_module", "add_module", "setattr", "__setattr__", "__dict__"))
 _MODELS = ("torchvision.models.", "timm.create_model", "transformers.AutoModel")
 
 
@@ -151,7 +151,7 @@ def _sets_nothing(owner: ClassInfo) -> bool:
             for store in stores
         )
         and not any(
-            last_word(node) in _SETTERS
+            last_word(node) in SETTERS
             for cls in owner.mro
             for node in cls.module.index.inside(cls.node, ast.Attribute, ast.Name)
         )

@@ -1,0 +1,80 @@
+"""Read only those attributes of a module that something sets.
+
+`self.fc` in `forward`, where `__init__` has made `self.fc1`: an `AttributeError`, but only when that line runs, which may be
+at the first validation, or with an option that nobody has tried. Most are slips of the pen, or lines that came from
+another class.
+
+```python bad
+class Classifier(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.fc1 = nn.Linear(width, classes)
+
+    def forward(self, x):
+        return self.fc(self.norm(x))  # TL616
+```
+```python good
+class Classifier(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.fc1 = nn.Linear(width, classes)
+
+    def forward(self, x):
+        return self.fc1(self.norm(x))
+```
+
+An attribute may be set by anybody: by a class that derives, from outside, or by `setattr` and the like, under a name
+that is put together.
+
+```python good
+class Base(nn.Module):
+    def forward(self, x):
+        return self.head(self.body(x))
+
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 4)
+        self.head = nn.Linear(4, 2)
+
+class Scaled(nn.Module):
+    def __init__(self, blocks):
+        super().__init__()
+        for i, block in enumerate(blocks):
+            self.add_module(f"block{i}", block)
+
+    def forward(self, x):
+        return self.block1(self.block0(x))
+
+class Measured(nn.Module):
+    def forward(self, x):
+        return x * self.factor
+
+measured = Measured()
+measured.factor = 2.0
+```
+
+What counts as setting one is in `torchlint/source/answers/unset_attributes.py`.
+"""
+
+from difflib import get_close_matches
+
+from torchlint import ModuleClass, on_module
+from torchlint.source.answers.unset_attributes import unset_attributes
+
+read_on = ("TL601", "TL606", "torch.nn.Module")
+also_said_by = ("TL601", "TL907")
+
+
+@on_module
+def check(cls: ModuleClass):
+    for read in unset_attributes(cls.info):
+        own = {name for owner in cls.info.mro for name in (*owner.attributes, *owner.methods)} - {read.attr}
+        near = get_close_matches(read.attr, sorted(own), 1)
+        said = "has set" if read.attr in cls.info.attributes else "ever sets"
+        yield cls.at(read).finding(
+            f"nothing {said} `{cls.source(read)}`, which is read here",
+            help=f"did you mean `{cls.source(read.value)}.{near[0]}`?" if near else "set it in `__init__`, before",
+        )

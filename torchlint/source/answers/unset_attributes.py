@@ -1,0 +1,179 @@
+"""Attributes that a module reads of itself, and that neither it nor anybody else sets, or not before: `self.fc` where
+there is `fc1`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.facts.fields import OF_MODULES
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.text.index import (
+    ancestors,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    loop_around,
+    statement_of,
+    within,
+)
+from torchlint.source.training.heirs import heirs_of
+from torchlint.source.training.members import SETTERS, is_of_self, reads_in
+
+_PLAIN_BASES = frozenset("torch.nn.Module abc.ABC builtins.object typing.Generic".split())
+_SETTING_ANY = ("exec", "locals", "vars", "__dict__", "__slots__", "__setattr__")
+_ANSWERING = ("__getattr__", "__getattribute__", "__setattr__", "__init_subclass__")
+_MOST_FILES = 50  # that say a word
+_MADE_OF_ANOTHER = re.compile(r"_(?:orig|mask|g|v|u)$")  # by torch, of `weight`: `prune`, `weight_norm`
+_OF_TOOLS = ("qconfig", "parametrizations", "activation_post_process")  # which prepare a module for something
+
+
+def unset_attributes(cls: ClassInfo) -> Iterator[ast.Attribute]:
+    """The first read of each that nobody sets, and what `__init__` reads before it sets it."""
+    if not cls.is_named_module or not set(cls.foreign) <= _PLAIN_BASES or any(map(_may_set_any, cls.mro)):
+        return
+    yield from _too_early(cls)
+    found: dict[str, ast.Attribute] = {}
+    for read in cls.module.index.inside(cls.node, ast.Attribute):
+        if (
+            isinstance(read.ctx, ast.Load)
+            and read.attr not in found
+            and not _has(cls, read.attr)
+            and _is_own(cls, read)
+        ):
+            found[read.attr] = read
+    heirs = _heirs(cls) if found and _sets_something(cls) else None
+    for name, read in found.items() if heirs is not None else ():
+        if not any(_has(heir, name) for heir in heirs) and not _is_given(cls, name):
+            yield read
+
+
+def _too_early(cls: ClassInfo) -> Iterator[ast.Attribute]:
+    """`self.norm = nn.LayerNorm(self.width)` above `self.width = width`"""
+    start = cls.methods.get("__init__")
+    for name, stores in cls.attributes.items() if start is not None else ():
+        places = [store.target for store in stores if store.method is start]
+        is_only_there = len(places) == len(stores) and not any(_has(base, name) for base in cls.mro[1:])
+        if not is_only_there or None in places or name in cls.node.scope.bindings or name in OF_MODULES:
+            continue
+        reads = [read for read in reads_in(cls.module, start, name) if enclosing_function(read) is start]
+        first = reads[0] if reads else None
+        if first is not None and all(_runs_before(first, store) for store in places):
+            if _is_own(cls, first) and not _is_given(cls, name):
+                yield first
+
+
+def _runs_before(read: ast.expr, store: ast.expr) -> bool:
+    """Is it read above the statement that stores it, or for what that stores, and this but once?"""
+    statement = statement_of(store)
+    is_above = within(read, statement) or _end(statement_of(read)) < _end(statement)
+    return is_above and enclosing_function(store) is enclosing_function(read) and loop_around(statement) is None
+
+
+def _end(statement: ast.stmt) -> int:
+    return statement.end_lineno or 0
+
+
+def _sets_something(cls: ClassInfo) -> bool:
+    """Or has it only methods that others borrow?"""
+    return any(
+        any(store.method is not None for store in stores) for owner in cls.mro for stores in owner.attributes.values()
+    )
+
+
+def _has(cls: ClassInfo, name: str) -> bool:
+    if name in OF_MODULES or name in _OF_TOOLS or name.startswith("__"):
+        return True
+    names = {name, _MADE_OF_ANOTHER.sub("", name)}
+    return any(not names.isdisjoint(_own(owner)) for owner in cls.mro)
+
+
+@remembered
+def _own(owner: ClassInfo) -> frozenset[str]:
+    """What the body and the methods of a class set."""
+    return frozenset((*owner.attributes, *owner.node.scope.bindings))
+
+
+def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
+    """Is it read of the module itself, in a method of this very class, where nobody catches that it is not there?"""
+    function = enclosing_function(read)
+    bound = read.value.at.lookup(read.value.id) if isinstance(read.value, ast.Name) else None
+    while function is not None and (bound is None or function is not bound.node):
+        function = enclosing_function(function)  # to the one of which `self` is a parameter
+    if function is None or enclosing_class(function) is not cls.node or not is_of_self(read):
+        return False
+    if not _is_called(cls.module, function.name):
+        return False
+    marks = [last_word(mark.func if isinstance(mark, ast.Call) else mark) for mark in function.decorator_list]
+    is_one = len(bound.bindings[read.value.id]) == 1
+    tried = any(isinstance(one, ast.Try) and one.handlers for one in ancestors(read))
+    return is_one and not tried and not {"staticmethod", "classmethod"} & set(marks)
+
+
+@remembered
+def _is_called(module: Module, name: str) -> bool:
+    """Does anybody say the name of a method? One that nobody runs does no harm."""
+    return (
+        name == "forward"
+        or name.startswith("__")
+        or bool(module.index.attributes(name))
+        or name in _words_in_strings(module)
+        or bool(module.world.view.mentions(name))
+    )
+
+
+@remembered
+def _may_set_any(owner: ClassInfo) -> bool:
+    """May it have attributes whose names are written nowhere?"""
+    index, node = owner.module.index, owner.node
+    if node.decorator_list or node.keywords or any(name in owner.methods for name in _ANSWERING):
+        return True
+    if index.gaps.is_in(node) or index.stands(frozenset(_SETTING_ANY), node):
+        return True
+    return any(not _is_constant(call) for call in index.calls_of(*SETTERS, "register_buffer", inside=node))
+
+
+def _is_constant(call: ast.Call) -> bool:
+    """`self.add_module("head", head)`"""
+    names = [one for one in call.args[:2] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return bool(names)
+
+
+def _heirs(cls: ClassInfo) -> list[ClassInfo] | None:
+    """The classes that derive from it; None where these are many, or may have anything."""
+    heirs, module = heirs_of(cls), cls.module
+    here = any(last_word(base) == cls.name for one in module.index.classes for base in one.bases)
+    elsewhere = set(module.world.view.deriving(cls.name)) - {module.path} if cls.node.up is module.tree else set()
+    if elsewhere - {heir.module.path for heir in heirs} or here and not heirs:
+        return None
+    return None if any(_may_set_any(one) or not one.known for heir in heirs for one in heir.mro) else heirs
+
+
+def _is_given(cls: ClassInfo, name: str) -> bool:
+    """May an object get it from somebody else, `net.head = …`, `setattr(net, "head", …)`?"""
+    world = cls.module.world
+    paths = world.view.mentions(name)
+    others = [world.module(path) for path in paths]
+    if len(paths) >= _MOST_FILES:
+        return True
+    return any(module is None or _gives(module, name) for module in (cls.module, *others))
+
+
+@remembered
+def _gives(module: Module, name: str) -> bool:
+    """Does a file set an attribute of that name, of anything but the `self` of a class, or say it in a string?"""
+    index = module.index
+    stores = [one for one in index.attributes(name) if not isinstance(one.ctx, ast.Load)]
+    if name in _words_in_strings(module) or index.keywords(name) or not all(map(is_of_self, stores)):
+        return True
+    return any(function.name == name and not isinstance(function.up, ast.ClassDef) for function in index.functions)
+
+
+@remembered
+def _words_in_strings(module: Module) -> set[str]:
+    strings = (n.value for n in module.index.nodes(ast.Constant) if isinstance(n.value, str))
+    return {word for text in strings if len(text) < 100 for word in re.findall(r"\w+", text)}
