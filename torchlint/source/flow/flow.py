@@ -45,6 +45,7 @@ MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's o
 MAX_NESTING = 8
 SLACK = 8  # steps by which a search that ended at a bound may have been deeper than one that takes its answer
 MAX_CALLERS = 100  # of one function, whose arguments are followed
+COPIES = ("list", "tuple", "sorted", "reversed")  # in which there is what is in what they are given
 
 # What returns the module (or the tensor) it was given, for the question "which object is this".
 SAME_OBJECT = frozenset(f".{word}" for word in words(named("same_object"))) | frozenset(
@@ -263,9 +264,9 @@ class _Tracer(CallTracer):
             yield value
 
     def _is_copy(self, value: Value) -> bool:
-        """`list(hooks)`, each element of which is one of `hooks`, unless it is changed"""
+        """`list(hooks)` and `sorted(hooks)`, each element of which is one of `hooks`, unless it is changed"""
         func, given = value.node.func, value.node.args
-        is_list = isinstance(func, ast.Name) and func.id in ("list", "tuple") and func.at.lookup(func.id) is None
+        is_list = isinstance(func, ast.Name) and func.id in COPIES and func.at.lookup(func.id) is None
         return is_list and len(given) == 1 and value.path[0] == EACH and not is_changed(value)
 
     def _element(self, value: Value, elements: list[ast.expr], depth: int) -> Iterator[Value]:

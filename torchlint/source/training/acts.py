@@ -14,6 +14,7 @@ from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.named_methods import are_some_unseen, may_call_unseen
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import (
     COMPREHENSIONS,
@@ -521,10 +522,13 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
         for a in (*event.node.args, *(k.value for k in event.node.keywords))
         if is_named(a) and sounds_like(a, OPTIMIZER)
     ]
+    if may_call_unseen(event.value, _HOOKS):
+        return Act(event, OPAQUE, None)
     if not (is_hook or optimizers) or any(n.startswith(("torch.", "builtins.", "numpy.")) for n in event.names):
         return None
     if any(c.function is not None or c.kind == "class" for c in callees(event.value)):
-        return None
+        if not is_hook or not are_some_unseen(receiver):
+            return None
     if seems(receiver, OPTIMIZER) or seems(receiver, SCHEDULER) or seems(receiver, SCALER):
         return None
     if any(seems(event.value.at(argument, ()), OPTIMIZER) for argument in optimizers):
