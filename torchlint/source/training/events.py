@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MAX_EVENTS = 3000
 MAX_HELPERS = 4
 MAX_ENTERED = 8  # context managers of the project, one in the other
+MAX_HELPERS_OF_A_DECORATOR = 2  # one in the other, in which a word is looked for
 
 
 class Event:
@@ -111,8 +112,9 @@ class Event:
         return found
 
     def is_wrapped_in(self, word: str) -> bool:
-        """Does the word stand in a function or class of the project that decorates a function in which it runs?"""
-        words = frozenset((word,))
+        """Does the word stand in a function or class of the project that decorates a function in which it runs, or in
+        one that these call?
+        """
         places = [(place, enclosing_function(place.node)) for place in (self.value, *self.via)]
         makers = [
             Value(place.module, getattr(decorator, "func", decorator))
@@ -120,7 +122,7 @@ class Event:
             for decorator in getattr(function, "decorator_list", ())
         ]
         found = [origin for maker in makers for origin in origins(maker)]
-        return any(isinstance(o.node, DEFINITIONS) and o.module.index.stands(words, o.node) for o in found)
+        return any(isinstance(o.node, DEFINITIONS) and _says(o, word, MAX_HELPERS_OF_A_DECORATOR) for o in found)
 
     def __repr__(self) -> str:
         return f"<Event {ast.unparse(self.node)[:60]} line {self.node.lineno}>"
@@ -260,6 +262,19 @@ def imports_saying(module: Module, words: tuple[str, ...]) -> list[Module]:
         for path in module.imported_paths()
         if any(project.contains(path, word) for word in words) and (home := module.world.module(path))
     ]
+
+
+def _says(definition: Value, word: str, helpers: int) -> bool:
+    """Does a word stand in a definition, or in a function that it calls through so many others?"""
+    module, node = definition.module, definition.node
+    if module.index.stands(frozenset((word,)), node):
+        return True
+    calls = [Value(module, call) for call in module.index.inside(node, ast.Call)] if helpers else []
+    return any(
+        callee.function is not None and _says(Value(callee.module, callee.function), word, helpers - 1)
+        for call in calls
+        for callee in callees(call)
+    )
 
 
 def _may_be_ours(module: Module, func: ast.expr) -> bool:
