@@ -1,4 +1,4 @@
-"""Read only those attributes of a module that something sets.
+"""Read only those attributes of an object that something has set.
 
 `self.fc` in `forward`, where `__init__` has made `self.fc1`: an `AttributeError`, but only when that line runs, which may be
 at the first validation, or with an option that nobody has tried. Most are slips of the pen, or lines that came from
@@ -61,20 +61,19 @@ What counts as setting one is in `torchlint/source/answers/unset_attributes.py`.
 
 from difflib import get_close_matches
 
-from torchlint import ModuleClass, on_module
+from torchlint import Node, on_node
 from torchlint.source.answers.unset_attributes import unset_attributes
 
 read_on = ("TL601", "TL606", "torch.nn.Module")
 also_said_by = ("TL601", "TL907")
 
 
-@on_module
-def check(cls: ModuleClass):
-    for read in unset_attributes(cls.info):
-        own = {name for owner in cls.info.mro for name in (*owner.attributes, *owner.methods)} - {read.attr}
-        near = get_close_matches(read.attr, sorted(own), 1)
-        said = "has set" if read.attr in cls.info.attributes else "ever sets"
-        yield cls.at(read).finding(
-            f"nothing {said} `{cls.source(read)}`, which is read here",
-            help=f"did you mean `{cls.source(read.value)}.{near[0]}`?" if near else "set it in `__init__`, before",
+@on_node("ClassDef")
+def check(place: Node):
+    for unset in unset_attributes(place.module, place.node):
+        read, said = unset.read, "has set" if unset.is_set_later else "ever sets"
+        near = get_close_matches(read.attr, sorted(unset.names), 1)
+        yield place.at(read).finding(
+            f"nothing {said} `{place.source(read)}`, which is read here",
+            help=f"did you mean `{place.source(read.value)}.{near[0]}`?" if near else "set it in `__init__`, before",
         )

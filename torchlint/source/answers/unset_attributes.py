@@ -7,9 +7,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import (
@@ -24,47 +25,83 @@ from torchlint.source.text.index import (
 from torchlint.source.training.heirs import heirs_of
 from torchlint.source.training.members import SETTERS, is_of_self, reads_in
 
-_PLAIN_BASES = frozenset("torch.nn.Module abc.ABC builtins.object typing.Generic".split())
+_PLAIN_BASES = frozenset(
+    ("torch.nn.Module", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset")
+    + ("abc.ABC", "builtins.object", "typing.Generic")
+)
+_PASSED_BY = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.comprehension, ast.Lambda)
+_LEAVING = (ast.Return, ast.Raise, ast.Yield)
 _SETTING_ANY = ("exec", "locals", "vars", "__dict__", "__slots__", "__setattr__")
 _ANSWERING = ("__getattr__", "__getattribute__", "__setattr__", "__init_subclass__")
+_BY_NAME = ("attr", "add_module", "register_")
 _MOST_FILES = 50  # that say a word
 _MADE_OF_ANOTHER = re.compile(r"_(?:orig|mask|g|v|u)$")  # by torch, of `weight`: `prune`, `weight_norm`
 _OF_TOOLS = ("qconfig", "parametrizations", "activation_post_process")  # which prepare a module for something
 
 
-def unset_attributes(cls: ClassInfo) -> Iterator[ast.Attribute]:
-    """The first read of each that nobody sets, and what `__init__` reads before it sets it."""
-    if not cls.is_named_module or not set(cls.foreign) <= _PLAIN_BASES or any(map(_may_set_any, cls.mro)):
+class Unset(NamedTuple):
+    read: ast.Attribute
+    is_set_later: bool
+    names: frozenset[str]  # that the object does have of its own
+
+
+def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
+    """The first read of each that nobody sets, and what is read before `__init__` sets it."""
+    cls = class_info(module, node)
+    if not set(cls.foreign) <= _PLAIN_BASES or not _sets_something(cls) or any(map(_may_set_any, cls.mro)):
         return
-    yield from _too_early(cls)
-    found: dict[str, ast.Attribute] = {}
-    for read in cls.module.index.inside(cls.node, ast.Attribute):
-        if (
-            isinstance(read.ctx, ast.Load)
-            and read.attr not in found
-            and not _has(cls, read.attr)
-            and _is_own(cls, read)
-        ):
+    found: dict[str, ast.Attribute] = dict(_too_early(cls))
+    for read in module.index.inside(node, ast.Attribute):
+        if _is_read(read) and read.attr not in found and not _has(cls, read.attr) and _is_own(cls, read):
             found[read.attr] = read
-    heirs = _heirs(cls) if found and _sets_something(cls) else None
-    for name, read in found.items() if heirs is not None else ():
-        if not any(_has(heir, name) for heir in heirs) and not _is_given(cls, name):
-            yield read
+    others = _others(cls) if found else None
+    for name, read in found.items() if others is not None else ():
+        theirs = {name, enclosing_function(read).name} - {"__init__"}  # what is read, or the method that reads
+        if not any(not theirs.isdisjoint(_own(one)) for one in others) and not _is_given(cls, name):
+            yield Unset(read, name in cls.attributes, frozenset().union(*map(_own, cls.mro)) - {name})
 
 
-def _too_early(cls: ClassInfo) -> Iterator[ast.Attribute]:
-    """`self.norm = nn.LayerNorm(self.width)` above `self.width = width`"""
+def _is_read(node: ast.Attribute) -> bool:
+    """`self.count += 1` reads it, too."""
+    return isinstance(node.ctx, ast.Load) or isinstance(node.up, ast.AugAssign) and node.up.target is node
+
+
+def _too_early(cls: ClassInfo) -> Iterator[tuple[str, ast.Attribute]]:
+    """`self.norm = nn.LayerNorm(self.width)` above `self.width = width`, or `self.build()`, which reads it"""
     start = cls.methods.get("__init__")
-    for name, stores in cls.attributes.items() if start is not None else ():
+    if start is None:
+        return
+    for name, stores in cls.attributes.items():
         places = [store.target for store in stores if store.method is start]
         is_only_there = len(places) == len(stores) and not any(_has(base, name) for base in cls.mro[1:])
         if not is_only_there or None in places or name in cls.node.scope.bindings or name in OF_MODULES:
             continue
-        reads = [read for read in reads_in(cls.module, start, name) if enclosing_function(read) is start]
-        first = reads[0] if reads else None
-        if first is not None and all(_runs_before(first, store) for store in places):
-            if _is_own(cls, first) and not _is_given(cls, name):
-                yield first
+        for read, runs in _reads_at_the_start(cls, start, name):
+            if all(_runs_before(runs, store) for store in places) and _is_own(cls, read):
+                yield name, read
+                break
+
+
+def _reads_at_the_start(cls: ClassInfo, start: ast.FunctionDef, name: str) -> Iterator[tuple[ast.Attribute, ast.expr]]:
+    """The reads in `__init__`, and in the methods that it runs, each with the place there from which it is read."""
+    for read in reads_in(cls.module, cls.node, name):
+        method = enclosing_function(read)
+        if method is start:
+            yield read, read
+        elif isinstance(method, ast.FunctionDef) and cls.methods.get(method.name) is method:
+            called = cls.module.index.calls_of(method.name, inside=start)
+            calls = [call for call in called if is_of_self(call.func) and enclosing_function(call) is start]
+            if calls and _runs_always(cls.module, read, method):
+                yield read, calls[0]
+
+
+def _runs_always(module: Module, read: ast.expr, method: ast.FunctionDef) -> bool:
+    """Not in a part of an expression or block that may be passed by, nor behind what leaves the method?"""
+    statement = statement_of(read)
+    parts = (one for one in ancestors(read) if within(one, statement))
+    if statement.up is not method or any(isinstance(one, _PASSED_BY) for one in parts):
+        return False
+    return not any(left.lineno < statement.lineno for left in module.index.inside(method, *_LEAVING))
 
 
 def _runs_before(read: ast.expr, store: ast.expr) -> bool:
@@ -143,14 +180,17 @@ def _is_constant(call: ast.Call) -> bool:
     return bool(names)
 
 
-def _heirs(cls: ClassInfo) -> list[ClassInfo] | None:
-    """The classes that derive from it; None where these are many, or may have anything."""
+def _others(cls: ClassInfo) -> list[ClassInfo] | None:
+    """The classes that derive from it, and what they derive from besides; None where these are many, or may have
+    anything.
+    """
     heirs, module = heirs_of(cls), cls.module
     here = any(last_word(base) == cls.name for one in module.index.classes for base in one.bases)
     elsewhere = set(module.world.view.deriving(cls.name)) - {module.path} if cls.node.up is module.tree else set()
     if elsewhere - {heir.module.path for heir in heirs} or here and not heirs:
         return None
-    return None if any(_may_set_any(one) or not one.known for heir in heirs for one in heir.mro) else heirs
+    others = [one for heir in heirs for one in heir.mro if one not in cls.mro]
+    return None if any(_may_set_any(one) or not one.known for one in others) else others
 
 
 def _is_given(cls: ClassInfo, name: str) -> bool:
@@ -165,10 +205,13 @@ def _is_given(cls: ClassInfo, name: str) -> bool:
 
 @remembered
 def _gives(module: Module, name: str) -> bool:
-    """Does a file set an attribute of that name, of anything but the `self` of a class, or say it in a string?"""
+    """Does a file set an attribute of that name, of anything but the `self` of a class, or say it in a string where
+    attributes are set, or asked for, by their names?
+    """
     index = module.index
     stores = [one for one in index.attributes(name) if not isinstance(one.ctx, ast.Load)]
-    if name in _words_in_strings(module) or index.keywords(name) or not all(map(is_of_self, stores)):
+    is_said = any(map(index.says, _BY_NAME)) and name in _words_in_strings(module)
+    if is_said or not all(map(is_of_self, stores)):
         return True
     return any(function.name == name and not isinstance(function.up, ast.ClassDef) for function in index.functions)
 
