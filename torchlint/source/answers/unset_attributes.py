@@ -190,7 +190,8 @@ def _others(cls: ClassInfo) -> list[ClassInfo] | None:
     if elsewhere - {heir.module.path for heir in heirs} or here and not heirs:
         return None
     others = [one for heir in heirs for one in heir.mro if one not in cls.mro]
-    return None if any(_may_set_any(one) or not one.known for one in others) else others
+    are_plain = all(set(heir.foreign) <= _PLAIN_BASES for heir in heirs)
+    return others if are_plain and not any(map(_may_set_any, others)) else None
 
 
 def _is_given(cls: ClassInfo, name: str) -> bool:
