@@ -62,7 +62,7 @@ What counts as setting one is in `torchlint/source/answers/unset_attributes.py`.
 from difflib import get_close_matches
 
 from torchlint import Node, on_node
-from torchlint.source.answers.unset_attributes import unset_attributes
+from torchlint.source.answers.unset_attributes import Unset, unset_attributes, unset_of_object
 
 read_on = ("TL601", "TL606", "torch.nn.Module")
 also_said_by = ("TL601", "TL907")
@@ -71,9 +71,20 @@ also_said_by = ("TL601", "TL907")
 @on_node("ClassDef")
 def check(place: Node):
     for unset in unset_attributes(place.module, place.node):
-        read, said = unset.read, "has set" if unset.is_set_later else "ever sets"
-        near = get_close_matches(read.attr, sorted(unset.names), 1)
-        yield place.at(read).finding(
-            f"nothing {said} `{place.source(read)}`, which is read here",
-            help=f"did you mean `{place.source(read.value)}.{near[0]}`?" if near else "set it in `__init__`, before",
-        )
+        yield _finding(place.at(unset.read), unset)
+
+
+@on_node("Assign")
+def check_objects(place: Node):
+    """`net = Net()`, and later `net.heads`"""
+    for unset in unset_of_object(place.module, place.node):
+        yield _finding(place.at(unset.read), unset)
+
+
+def _finding(place, unset: Unset):
+    said = "has set" if unset.is_set_later else "ever sets"
+    near = get_close_matches(unset.read.attr, sorted(unset.names), 1)
+    return place.finding(
+        f"nothing {said} `{place.source(unset.read)}`, which is read here",
+        help=f"did you mean `{place.source(unset.read.value)}.{near[0]}`?" if near else "set it in `__init__`, before",
+    )

@@ -11,8 +11,12 @@ from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
 from torchlint.source.flow.classes import ClassInfo, class_info
+from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     ancestors,
     enclosing_class,
@@ -48,7 +52,7 @@ class Unset(NamedTuple):
 def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     """The first read of each that nobody sets, and what is read before `__init__` sets it."""
     cls = class_info(module, node)
-    if not set(cls.foreign) <= _PLAIN_BASES or not _sets_something(cls) or any(map(_may_set_any, cls.mro)):
+    if not _is_plain(cls):
         return
     found: dict[str, ast.Attribute] = dict(_too_early(cls))
     for read in module.index.inside(node, ast.Attribute):
@@ -59,6 +63,27 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
         theirs = {name, enclosing_function(read).name} - {"__init__"}  # what is read, or the method that reads
         if not any(not theirs.isdisjoint(_own(one)) for one in others) and not _is_given(cls, name):
             yield Unset(read, name in cls.attributes, frozenset().union(*map(_own, cls.mro)) - {name})
+
+
+def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
+    """What is read of a name that an object of the project was just given, `net = Net()`, and that it has not got."""
+    target = assigned.targets[0]
+    if len(assigned.targets) > 1 or not isinstance(target, ast.Name) or not isinstance(assigned.value, ast.Call):
+        return
+    found = callees(Value(module, assigned.value))
+    cls = found[0].owner if len(found) == 1 and found[0].kind == "class" else None
+    if cls is None or not _is_plain(cls) or cls.method("__new__") is not None:
+        return
+    for read in (use.up for use in uses(module, target) if isinstance(use.up, ast.Attribute)):
+        is_alone = reaching(read.value, read.value.at.lookup(target.id)) == [target]
+        if is_alone and _is_read(read) and not _has(cls, read.attr) and not _is_tried(read):
+            if not _is_given(cls, read.attr):
+                yield Unset(read, False, frozenset().union(*map(_own, cls.mro)))
+
+
+def _is_plain(cls: ClassInfo) -> bool:
+    """Is all that its objects may have written in its class, and in those of the project from which it derives?"""
+    return set(cls.foreign) <= _PLAIN_BASES and _sets_something(cls) and not any(map(_may_set_any, cls.mro))
 
 
 def _is_read(node: ast.Attribute) -> bool:
@@ -147,8 +172,11 @@ def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
         return False
     marks = [last_word(mark.func if isinstance(mark, ast.Call) else mark) for mark in function.decorator_list]
     is_one = len(bound.bindings[read.value.id]) == 1
-    tried = any(isinstance(one, ast.Try) and one.handlers for one in ancestors(read))
-    return is_one and not tried and not {"staticmethod", "classmethod"} & set(marks)
+    return is_one and not _is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
+
+
+def _is_tried(read: ast.Attribute) -> bool:
+    return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(read))
 
 
 @remembered
