@@ -66,6 +66,7 @@ from torchlint.source.answers.unset_attributes import Unset, unset_attributes, u
 
 read_on = ("TL601", "TL606", "torch.nn.Module")
 also_said_by = ("TL601", "TL907")
+added = "0.2"
 
 
 @on_node("ClassDef")

@@ -58,7 +58,7 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     for read in module.index.inside(node, ast.Attribute):
         if _is_read(read) and read.attr not in found and not _has(cls, read.attr) and _is_own(cls, read):
             found[read.attr] = read
-    others = _others(cls) if found else None
+    others = _others(cls) if found and (cls.is_named_module or _is_made(cls)) else None
     for name, read in found.items() if others is not None else ():
         theirs = {name, enclosing_function(read).name} - {"__init__"}  # what is read, or the method that reads
         if not any(not theirs.isdisjoint(_own(one)) for one in others) and not _is_given(cls, name):
@@ -220,6 +220,16 @@ def _others(cls: ClassInfo) -> list[ClassInfo] | None:
     others = [one for heir in heirs for one in heir.mro if one not in cls.mro]
     are_plain = all(set(heir.foreign) <= _PLAIN_BASES for heir in heirs)
     return others if are_plain and not any(map(_may_set_any, others)) else None
+
+
+def _is_made(cls: ClassInfo) -> bool:
+    """Does the project make an object of it, or of a class that derives from it? Others may put it to another class,
+    which has more, by its name.
+    """
+    return any(
+        one.module.index.callers(one.name) or any(user.index.callers(one.name) for user in one.module.users(one.name))
+        for one in (cls, *heirs_of(cls))
+    )
 
 
 def _is_given(cls: ClassInfo, name: str) -> bool:

@@ -1,0 +1,85 @@
+"""Arguments that stand in each other's places: `train(model, log_every, epochs)` where `def train(model, epochs,
+log_every)` takes them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import is_super
+
+_SHORT = 3  # letters: of `x` and `y` nobody knows which is which
+_TURNED = ("width", "height", "cols", "rows", "src", "tgt", "dst", "real", "fake", "left", "right", "first", "second")
+
+
+class Exchanged(NamedTuple):
+    first: ast.expr
+    second: ast.expr
+    names: tuple[str, str]  # of the parameters that they are given to
+
+
+def exchanged_arguments(module: Module, call: ast.Call) -> Exchanged | None:
+    """Two arguments of which each is called exactly as the parameter that gets the other one."""
+    if len(call.args) < 2 or any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    words = [_word(one) for one in call.args]
+    if len({word for word in words if word}) < 2:
+        return None
+    parameters = _parameters(module, call)
+    for place, other in _crossed(words, parameters):
+        if not _is_meant(module, call, words[place], words[other]):
+            return Exchanged(call.args[place], call.args[other], (parameters[place], parameters[other]))
+    return None
+
+
+def _word(given: ast.expr) -> str:
+    """`epochs` of `epochs` and `args.epochs`"""
+    return last_word(given) if isinstance(given, (ast.Name, ast.Attribute)) else ""
+
+
+def _crossed(words: list[str], parameters: list[str]) -> Iterator[tuple[int, int]]:
+    for place, word in enumerate(words[: len(parameters)]):
+        other = parameters.index(word) if word in parameters else place
+        if place < other < len(words) and words[other] == parameters[place]:
+            yield place, other
+
+
+def _parameters(module: Module, call: ast.Call) -> list[str]:
+    """The names of the parameters that a call gives its arguments to, by their places."""
+    found = callees(Value(module, call))
+    if len(found) != 1 or found[0].partials:
+        return []
+    function = found[0].function
+    if found[0].kind == "class" and found[0].owner is not None:
+        start = found[0].owner.method("__init__")
+        function = start.node if start is not None else None
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
+        return []
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    is_bound = isinstance(function.up, ast.ClassDef) and not is_super(call.func)
+    return names[1:] if is_bound and not _is_given_itself(call, function) else names
+
+
+def _is_given_itself(call: ast.Call, function: ast.FunctionDef) -> bool:
+    """`Base.build(self, …)`"""
+    first = call.args[0]
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    return isinstance(first, ast.Name) and first.id in ("self", *names[:1])
+
+
+def _is_meant(module: Module, call: ast.Call, one: str, other: str) -> bool:
+    """Are they short, two of a kind that are turned round on purpose, or given the other way round nearby?"""
+    if min(len(one), len(other)) < _SHORT or any(word in one.lower() for word in _TURNED):
+        return True
+    around = enclosing_function(call) or module.tree
+    for again in module.index.calls_of(last_word(call.func), inside=around):
+        words = [_word(given) for given in again.args]
+        if again is not call and one in words and other in words:
+            return True
+    return False
