@@ -54,11 +54,13 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     cls = class_info(module, node)
     if not _is_plain(cls):
         return
-    found: dict[str, ast.Attribute] = dict(_too_early(cls))
+    early = sorted(_too_early(cls), key=lambda read: -read.pos)
+    first = {enclosing_function(read): read for read in early}  # of each method
+    found: dict[str, ast.Attribute] = {read.attr: read for read in first.values()}
     for read in module.index.inside(node, ast.Attribute):
         if _is_read(read) and read.attr not in found and not _has(cls, read.attr) and _is_own(cls, read):
             found[read.attr] = read
-    others = _others(cls) if found and (cls.is_named_module or _is_made(cls)) else None
+    others = _others(cls) if found else None
     for name, read in found.items() if others is not None else ():
         theirs = {name, enclosing_function(read).name} - {"__init__"}  # what is read, or the method that reads
         if not any(not theirs.isdisjoint(_own(one)) for one in others) and not _is_given(cls, name):
@@ -83,7 +85,18 @@ def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
 
 def _is_plain(cls: ClassInfo) -> bool:
     """Is all that its objects may have written in its class, and in those of the project from which it derives?"""
-    return set(cls.foreign) <= _PLAIN_BASES and _sets_something(cls) and not any(map(_may_set_any, cls.mro))
+    if not set(cls.foreign) <= _PLAIN_BASES or not _sets_something(cls) or any(map(_may_set_any, cls.mro)):
+        return False
+    return bool(cls.foreign) or not _is_of_others(cls)
+
+
+def _is_of_others(cls: ClassInfo) -> bool:
+    """Is it made to be part of other classes: without a start, or with one that hands on what it is given?"""
+    start = cls.method("__init__")
+    if start is None or any("mixin" in one.name.lower() for one in cls.mro):
+        return True
+    begun = [call.up.up for call in start.module.index.calls_of("super", inside=start.node)]
+    return start.owner is cls.mro[-1] and any(isinstance(one, ast.Call) and one.args + one.keywords for one in begun)
 
 
 def _is_read(node: ast.Attribute) -> bool:
@@ -91,7 +104,7 @@ def _is_read(node: ast.Attribute) -> bool:
     return isinstance(node.ctx, ast.Load) or isinstance(node.up, ast.AugAssign) and node.up.target is node
 
 
-def _too_early(cls: ClassInfo) -> Iterator[tuple[str, ast.Attribute]]:
+def _too_early(cls: ClassInfo) -> Iterator[ast.Attribute]:
     """`self.norm = nn.LayerNorm(self.width)` above `self.width = width`, or `self.build()`, which reads it"""
     start = cls.methods.get("__init__")
     if start is None:
@@ -103,7 +116,7 @@ def _too_early(cls: ClassInfo) -> Iterator[tuple[str, ast.Attribute]]:
             continue
         for read, runs in _reads_at_the_start(cls, start, name):
             if all(_runs_before(runs, store) for store in places) and _is_own(cls, read):
-                yield name, read
+                yield read
                 break
 
 
@@ -168,7 +181,7 @@ def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
         function = enclosing_function(function)  # to the one of which `self` is a parameter
     if function is None or enclosing_class(function) is not cls.node or not is_of_self(read):
         return False
-    if not _is_called(cls.module, function.name):
+    if not _is_called(cls.module, function.name) and _is_made(cls):
         return False
     marks = [last_word(mark.func if isinstance(mark, ast.Call) else mark) for mark in function.decorator_list]
     is_one = len(bound.bindings[read.value.id]) == 1
@@ -223,9 +236,7 @@ def _others(cls: ClassInfo) -> list[ClassInfo] | None:
 
 
 def _is_made(cls: ClassInfo) -> bool:
-    """Does the project make an object of it, or of a class that derives from it? Others may put it to another class,
-    which has more, by its name.
-    """
+    """Does the project make an object of it, or of a class that derives from it?"""
     return any(
         one.module.index.callers(one.name) or any(user.index.callers(one.name) for user in one.module.users(one.name))
         for one in (cls, *heirs_of(cls))
