@@ -56,13 +56,15 @@ measured = Measured()
 measured.factor = 2.0
 ```
 
-What counts as setting one is in `torchlint/source/answers/unset_attributes.py`.
+What counts as setting one is in `torchlint/source/answers/unset_attributes.py`, what an object has that a class has made
+or a wrapper holds in `missing_attributes.py` beside it.
 """
 
 from difflib import get_close_matches
 
 from torchlint import Node, on_node
-from torchlint.source.answers.unset_attributes import Unset, unset_attributes, unset_of_object
+from torchlint.source.answers.missing_attributes import unset_of_object, unset_of_wrapper
+from torchlint.source.answers.unset_attributes import Unset, unset_attributes
 
 read_on = ("TL601", "TL606", "torch.nn.Module")
 also_said_by = ("TL601", "TL907")
@@ -80,6 +82,12 @@ def check_objects(place: Node):
     """`net = Net()`, and later `net.heads`"""
     for unset in unset_of_object(place.module, place.node):
         yield _finding(place.at(unset.read), unset)
+    for unset in unset_of_wrapper(place.module, place.node):
+        yield place.at(unset.read).finding(
+            f"`{place.source(unset.read)}` is of the model, which is wrapped here",
+            help=f"write `{place.source(unset.read.value)}.module.{unset.read.attr}`",
+            notes=[place.note(place.node, "by this")],
+        )
 
 
 def _finding(place, unset: Unset):

@@ -11,12 +11,8 @@ from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
 from torchlint.source.flow.classes import ClassInfo, class_info
-from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import reaching
-from torchlint.source.flow.uses import uses
-from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     ancestors,
     enclosing_class,
@@ -52,38 +48,22 @@ class Unset(NamedTuple):
 def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     """The first read of each that nobody sets, and what is read before `__init__` sets it."""
     cls = class_info(module, node)
-    if not _is_plain(cls):
+    if not is_plain(cls):
         return
     early = sorted(_too_early(cls), key=lambda read: -read.pos)
     first = {enclosing_function(read): read for read in early}  # of each method
     found: dict[str, ast.Attribute] = {read.attr: read for read in first.values()}
     for read in module.index.inside(node, ast.Attribute):
-        if _is_read(read) and read.attr not in found and not _has(cls, read.attr) and _is_own(cls, read):
+        if is_read(read) and read.attr not in found and not has(cls, read.attr) and _is_own(cls, read):
             found[read.attr] = read
     others = _others(cls) if found else None
     for name, read in found.items() if others is not None else ():
         theirs = {name, enclosing_function(read).name} - {"__init__"}  # what is read, or the method that reads
-        if not any(not theirs.isdisjoint(_own(one)) for one in others) and not _is_given(cls, name):
-            yield Unset(read, name in cls.attributes, frozenset().union(*map(_own, cls.mro)) - {name})
+        if not any(not theirs.isdisjoint(own_names(one)) for one in others) and not is_given(cls, name):
+            yield Unset(read, name in cls.attributes, frozenset().union(*map(own_names, cls.mro)) - {name})
 
 
-def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
-    """What is read of a name that an object of the project was just given, `net = Net()`, and that it has not got."""
-    target = assigned.targets[0]
-    if len(assigned.targets) > 1 or not isinstance(target, ast.Name) or not isinstance(assigned.value, ast.Call):
-        return
-    found = callees(Value(module, assigned.value))
-    cls = found[0].owner if len(found) == 1 and found[0].kind == "class" else None
-    if cls is None or not _is_plain(cls) or cls.method("__new__") is not None:
-        return
-    for read in (use.up for use in uses(module, target) if isinstance(use.up, ast.Attribute)):
-        is_alone = reaching(read.value, read.value.at.lookup(target.id)) == [target]
-        if is_alone and _is_read(read) and not _has(cls, read.attr) and not _is_tried(read):
-            if not _is_given(cls, read.attr):
-                yield Unset(read, False, frozenset().union(*map(_own, cls.mro)))
-
-
-def _is_plain(cls: ClassInfo) -> bool:
+def is_plain(cls: ClassInfo) -> bool:
     """Is all that its objects may have written in its class, and in those of the project from which it derives?"""
     if not set(cls.foreign) <= _PLAIN_BASES or not _sets_something(cls) or any(map(_may_set_any, cls.mro)):
         return False
@@ -99,7 +79,7 @@ def _is_of_others(cls: ClassInfo) -> bool:
     return start.owner is cls.mro[-1] and any(isinstance(one, ast.Call) and one.args + one.keywords for one in begun)
 
 
-def _is_read(node: ast.Attribute) -> bool:
+def is_read(node: ast.Attribute) -> bool:
     """`self.count += 1` reads it, too."""
     return isinstance(node.ctx, ast.Load) or isinstance(node.up, ast.AugAssign) and node.up.target is node
 
@@ -111,7 +91,7 @@ def _too_early(cls: ClassInfo) -> Iterator[ast.Attribute]:
         return
     for name, stores in cls.attributes.items():
         places = [store.target for store in stores if store.method is start]
-        is_only_there = len(places) == len(stores) and not any(_has(base, name) for base in cls.mro[1:])
+        is_only_there = len(places) == len(stores) and not any(has(base, name) for base in cls.mro[1:])
         if not is_only_there or None in places or name in cls.node.scope.bindings or name in OF_MODULES:
             continue
         for read, runs in _reads_at_the_start(cls, start, name):
@@ -160,15 +140,15 @@ def _sets_something(cls: ClassInfo) -> bool:
     )
 
 
-def _has(cls: ClassInfo, name: str) -> bool:
+def has(cls: ClassInfo, name: str) -> bool:
     if name in OF_MODULES or name in _OF_TOOLS or name.startswith("__"):
         return True
     names = {name, _MADE_OF_ANOTHER.sub("", name)}
-    return any(not names.isdisjoint(_own(owner)) for owner in cls.mro)
+    return any(not names.isdisjoint(own_names(owner)) for owner in cls.mro)
 
 
 @remembered
-def _own(owner: ClassInfo) -> frozenset[str]:
+def own_names(owner: ClassInfo) -> frozenset[str]:
     """What the body and the methods of a class set."""
     return frozenset((*owner.attributes, *owner.node.scope.bindings))
 
@@ -185,10 +165,10 @@ def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
         return False
     marks = [last_word(mark.func if isinstance(mark, ast.Call) else mark) for mark in function.decorator_list]
     is_one = len(bound.bindings[read.value.id]) == 1
-    return is_one and not _is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
+    return is_one and not is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
 
 
-def _is_tried(read: ast.Attribute) -> bool:
+def is_tried(read: ast.Attribute) -> bool:
     return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(read))
 
 
@@ -243,7 +223,7 @@ def _is_made(cls: ClassInfo) -> bool:
     )
 
 
-def _is_given(cls: ClassInfo, name: str) -> bool:
+def is_given(cls: ClassInfo, name: str) -> bool:
     """May an object get it from somebody else, `net.head = …`, `setattr(net, "head", …)`?"""
     world = cls.module.world
     paths = world.view.mentions(name)
