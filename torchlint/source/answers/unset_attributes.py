@@ -58,7 +58,7 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
             found[read.attr] = read
     others = _others(cls) if found else None
     for name, read in found.items() if others is not None else ():
-        theirs = {name, enclosing_function(read).name} - {"__init__"}  # what is read, or the method that reads
+        theirs = {name, _method_around(read).name} - {"__init__"}  # what is read, or the method that reads
         if not any(not theirs.isdisjoint(own_names(one)) for one in others) and not is_given(cls, name):
             yield Unset(read, name in cls.attributes, frozenset().union(*map(own_names, cls.mro)) - {name})
 
@@ -153,19 +153,23 @@ def own_names(owner: ClassInfo) -> frozenset[str]:
     return frozenset((*owner.attributes, *owner.node.scope.bindings))
 
 
+def _method_around(read: ast.Attribute) -> ast.FunctionDef | None:
+    """The function of which the object that is read from is a parameter."""
+    bound = read.value.at.lookup(read.value.id) if isinstance(read.value, ast.Name) else None
+    function = bound.node if bound is not None else None
+    is_one = isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and len(bound.bindings[read.value.id]) == 1
+    return function if is_one else None
+
+
 def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
     """Is it read of the module itself, in a method of this very class, where nobody catches that it is not there?"""
-    function = enclosing_function(read)
-    bound = read.value.at.lookup(read.value.id) if isinstance(read.value, ast.Name) else None
-    while function is not None and (bound is None or function is not bound.node):
-        function = enclosing_function(function)  # to the one of which `self` is a parameter
+    function = _method_around(read)
     if function is None or enclosing_class(function) is not cls.node or not is_of_self(read):
         return False
     if not _is_called(cls.module, function.name) and _is_made(cls):
         return False
     marks = [last_word(mark.func if isinstance(mark, ast.Call) else mark) for mark in function.decorator_list]
-    is_one = len(bound.bindings[read.value.id]) == 1
-    return is_one and not is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
+    return not is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
 
 
 def is_tried(read: ast.Attribute) -> bool:
