@@ -5,6 +5,7 @@ log_every)` takes them.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import is_super
 
+_STEM = 4  # letters that two names begin with
 _SHORT = 3  # letters: of `x` and `y` nobody knows which is which
 _TURNED = ("width", "height", "cols", "rows", "src", "tgt", "dst", "real", "fake", "left", "right", "first", "second")
 
@@ -31,9 +33,11 @@ def exchanged_arguments(module: Module, call: ast.Call) -> Exchanged | None:
     words = [_word(one) for one in call.args]
     if len({word for word in words if word}) < 2:
         return None
-    parameters = _parameters(module, call)
+    parameters, is_kept = _parameters(module, call)
     for place, other in _crossed(words, parameters):
-        if not _is_meant(module, call, words[place], words[other]):
+        if not _is_meant(module, call, words[place], words[other]) and (
+            is_kept or not _are_alike(words[place], words[other])
+        ):
             return Exchanged(call.args[place], call.args[other], (parameters[place], parameters[other]))
     return None
 
@@ -50,20 +54,23 @@ def _crossed(words: list[str], parameters: list[str]) -> Iterator[tuple[int, int
             yield place, other
 
 
-def _parameters(module: Module, call: ast.Call) -> list[str]:
-    """The names of the parameters that a call gives its arguments to, by their places."""
+def _parameters(module: Module, call: ast.Call) -> tuple[list[str], bool]:
+    """The names of the parameters that a call gives its arguments to, by their places, and whether an object is made
+    that keeps them.
+    """
     found = callees(Value(module, call))
     if len(found) != 1 or found[0].partials:
-        return []
+        return [], False
     function = found[0].function
     if found[0].kind == "class" and found[0].owner is not None:
         start = found[0].owner.method("__init__")
         function = start.node if start is not None else None
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
-        return []
+        return [], False
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     is_bound = isinstance(function.up, ast.ClassDef) and not is_super(call.func)
-    return names[1:] if is_bound and not _is_given_itself(call, function) else names
+    given = names[1:] if is_bound and not _is_given_itself(call, function) else names
+    return given, found[0].kind == "class"
 
 
 def _is_given_itself(call: ast.Call, function: ast.FunctionDef) -> bool:
@@ -71,6 +78,14 @@ def _is_given_itself(call: ast.Call, function: ast.FunctionDef) -> bool:
     first = call.args[0]
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     return isinstance(first, ast.Name) and first.id in ("self", *names[:1])
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """`logits_p` and `logits_q`, `maps` and `old_maps`: a function that compares them may not mind their order."""
+    short, long = sorted((one, other), key=len)
+    return (
+        short in long or len(os.path.commonprefix((one, other))) >= _STEM or one.split("_")[-1] == other.split("_")[-1]
+    )
 
 
 def _is_meant(module: Module, call: ast.Call, one: str, other: str) -> bool:
