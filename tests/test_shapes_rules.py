@@ -15,6 +15,7 @@ from torchlint.finding import ForwardHint
 from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import Rule
+from torchlint.shapes.libraries.equal_layers import EqualLayers
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
@@ -67,6 +68,35 @@ def test_an_operation_knows_where_its_arguments_come_from(tmp_path):
     assert said(tmp_path, MADE_BY, "x = torch.randn(3, 4)\nprint(nn.Linear(4, 2)(x).relu().mean())\n") == [
         (2, "relu linear randn ()")
     ]
+
+
+LAYERS = """
+@on_op("{heard}", ".mean")
+def check(op):
+    made = getattr(op.argument("input", 0), "made_by", None)
+    yield op.finding(f"{{made.name}} in line {{made.span.line - 3}}" if made else f"{{op.name}} {{op.result.shape}}")
+"""
+TWO_NORMS = """
+one = nn.BatchNorm2d(4)
+two = nn.BatchNorm2d(4)
+print(two.running_mean.mean())
+"""
+
+
+@pytest.mark.parametrize("heard, is_known", [("torch.zeros", True), ("torch.empty", False)])
+def test_of_a_layer_made_like_one_before_it_hears_the_same(tmp_path, monkeypatch, heard, is_known):
+    """What the first one's constructor was given and gave is told again; where not all of that is kept, the second is
+    made as the first was.
+    """
+    give, given = EqualLayers.give, []
+    monkeypatch.setattr(EqualLayers, "give", lambda *of: given.append(give(*of)) or given[-1])
+    name = heard.rpartition(".")[2]
+    assert said(tmp_path, LAYERS.format(heard=heard), TWO_NORMS)[-3:] == [
+        (1, f"{name} (4,)"),
+        (2, f"{name} (4,)"),
+        (3, "zeros in line 2"),
+    ]
+    assert given == [False, is_known]
 
 
 GUESSED = """

@@ -5,6 +5,8 @@ constructor leaves takes a fifth of its time. Only what holds nothing but plain 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -15,6 +17,7 @@ from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.language.functions import closure_of
 from torchlint.shapes.tensors import device_tags
 
+_MADE_BY = "torchlint_made_by"  # on a tensor: what somebody who listens knows of it
 _PLAIN = frozenset({int, float, bool, str, type(None), torch.dtype})
 _CONTAINERS = frozenset({list, dict, set, OrderedDict})
 # What a constructor of torch asks of its object: a class of the program may do something else there.
@@ -42,11 +45,44 @@ class _Part(NamedTuple):
         return torch.Tensor._make_subclass(nn.Parameter, tensor, self.trained) if self.is_parameter else tensor
 
 
+class _Call(NamedTuple):
+    """A call of torch that a constructor made, and the name of the part that it gave; of what is not kept, no name."""
+
+    function: Callable
+    args: tuple
+    kwargs: dict[str, Any]
+    part: str
+
+
+class _Layer(NamedTuple):
+    """What a constructor left in its object, and the calls by which."""
+
+    fields: dict[str, Any]
+    calls: tuple[_Call, ...]
+    closed: frozenset[Callable]  # those that cannot be told of again: what they were given or gave is there no more
+    is_as_made: bool  # whether each tensor is what one call made of plain values, and nothing was done to it since
+
+    def is_enough_for(self, listener: Callable) -> bool:
+        """Whether somebody who listens can do with what is known of the calls."""
+        is_patient = isinstance(listener, device_tags.PatientListener)
+        return is_patient and self.is_as_made and not listener.minds(self.closed)  # type: ignore[attr-defined]
+
+    def tell(self, made: nn.Module) -> None:
+        """Tell those who listen how the parts of an object came about."""
+        parts = {**made._parameters, **made._buffers}
+        for listener in device_tags.listeners:
+            for call in self.calls:
+                if call.part:
+                    listener(call.function, call.args, dict(call.kwargs), parts[call.part])
+                else:
+                    listener.miss()  # type: ignore[attr-defined]
+
+
 class EqualLayers:
     """Those of one run."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple, dict[str, Any]] = {}
+        self._known: dict[tuple, _Layer] = {}
         self._cheap: set[Any] = {nn.Module.__init__}  # constructors that are as quick themselves, or make more
 
     def key(self, made: Any, init: Any, args: tuple, kwargs: dict[str, Any]) -> tuple | None:
@@ -65,44 +101,66 @@ class EqualLayers:
     def give(self, made: nn.Module, key: tuple | None, place: Any) -> bool:
         """Give a new object what another got that is equal to it; whether there is one."""
         found = self._known.get(key) if key is not None else None
-        if found is None:
+        if found is None or not all(map(found.is_enough_for, device_tags.listeners)):
             return False
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-            for name, value in found.items():
+            for name, value in found.fields.items():
                 kind = type(value)
                 if kind in _CONTAINERS:
                     value = kind(value)
                     if name in ("_parameters", "_buffers"):
                         value.update({n: part and part.made(place) for n, part in value.items()})
                 made.__dict__[name] = value
+        if device_tags.listeners:
+            found.tell(made)
         return True
 
-    def keep(self, made: nn.Module, key: tuple | None) -> None:
-        """Remember what the constructor of an object left in it."""
+    def keep(self, made: nn.Module, key: tuple | None, calls: Sequence[tuple]) -> None:
+        """Remember what the constructor of an object left in it, by these calls."""
         if key is not None and key not in self._known:
             with torch._C.DisableTorchFunction():
-                found = _left_in(made)
-            if found is None or not found["_parameters"] and not found["_buffers"]:
+                found = _left_in(made, calls)
+            if found is None or not found.fields["_parameters"] and not found.fields["_buffers"]:
                 self._cheap.add(key[1])
             else:
                 self._known[key] = found
 
 
+@contextmanager
+def overheard(key: tuple | None) -> Iterator[list[tuple]]:
+    """What is called while a layer is made; nothing where nobody can tell what it is equal to."""
+    calls: list[tuple] = []
+
+    def hear(*call: Any) -> None:
+        calls.append(call)
+
+    if key is None:
+        yield calls
+        return
+    device_tags.listeners.append(hear)
+    try:
+        yield calls
+    finally:
+        device_tags.listeners.remove(hear)
+
+
 def _is_watched() -> bool:
-    """Whether anybody sees how layers are made, or has a say in it."""
+    """Whether anybody sees how layers are made, or has a say in it, and cannot be told afterwards."""
     tags = device_tags
-    if tags.listeners or tags.observers[-1] or tags._pending or tags._default[0] or torch.is_inference_mode_enabled():
+    if tags.observers[-1] or tags._pending or tags._default[0] or torch.is_inference_mode_enabled():
         return True
-    return any(_LISTENING)
+    return any(_LISTENING) or not all(isinstance(one, tags.PatientListener) for one in tags.listeners)
 
 
 def _is_plain(value: Any) -> bool:
     return type(value) in _PLAIN or type(value) is tuple and all(type(part) in (int, bool, str) for part in value)
 
 
-def _left_in(made: nn.Module) -> dict[str, Any] | None:
+def _left_in(made: nn.Module, calls: Sequence[tuple]) -> _Layer | None:
     """What an object holds; None if it is anything but what can be made again."""
     found: dict[str, Any] = {}
+    tensors = {n: t for held in (made._parameters, made._buffers) for n, t in held.items() if t is not None}
+    by = {id(tensor): name for name, tensor in tensors.items()}
     for name, value in made.__dict__.items():
         if name in ("_parameters", "_buffers"):
             parts = {n: part if part is None else _part_of(part) for n, part in value.items()}
@@ -116,14 +174,19 @@ def _left_in(made: nn.Module) -> dict[str, Any] | None:
         elif not _is_plain(value):
             return None
         found[name] = value
-    return found
+    heard, is_as_made = [], all(tensor._version == 0 for tensor in tensors.values())
+    for function, args, kwargs, result in calls:
+        part = by.get(id(result), "")
+        is_as_made = is_as_made and (not part or all(map(_is_plain, (*args, *kwargs.values()))))
+        heard.append(_Call(function, args, kwargs, part) if part and is_as_made else _Call(function, (), {}, ""))
+    return _Layer(found, tuple(heard), frozenset(call.function for call in heard if not call.part), is_as_made)
 
 
 def _part_of(tensor: Any) -> _Part | None:
     if type(tensor) not in (torch.Tensor, nn.Parameter) or not tensor.is_meta or tensor.grad_fn is not None:
         return None
     facts = tensor.untyped_storage().__dict__
-    if tensor.__dict__ or tensor.storage_offset() or not facts.keys() <= {"real", "born_at"}:
+    if not tensor.__dict__.keys() <= {_MADE_BY} or tensor.storage_offset() or not facts.keys() <= {"real", "born_at"}:
         return None  # who knows what other facts mean
     real = facts.get("real")
     return _Part(

@@ -17,6 +17,7 @@ from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards, open_optimizers, written_files
+from torchlint.shapes.libraries.equal_layers import overheard
 from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
 from torchlint.shapes.machine.attributes import READS, SUBCLASSED
@@ -177,9 +178,10 @@ class Classes:
         if self.layers.give(new, key, self.place):
             self._pay(kind, None, args, kwargs)
             return new
-        made = self.foreign(kind, args, kwargs)
+        with overheard(key) as calls:
+            made = self.foreign(kind, args, kwargs)
         if type(made) is kind:
-            self.layers.keep(made, key)
+            self.layers.keep(made, key, calls)
         return made
 
     def initialise(self, method: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -189,8 +191,9 @@ class Classes:
         if self.layers.give(made, key, self.place):
             self._pay(method, made, args, kwargs)
             return None
-        result = self.foreign(method, args, kwargs)
-        self.layers.keep(made, key)
+        with overheard(key) as calls:
+            result = self.foreign(method, args, kwargs)
+        self.layers.keep(made, key, calls)
         return result
 
     def note_if_loose(self, made: nn.Module) -> None:

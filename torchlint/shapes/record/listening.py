@@ -252,7 +252,7 @@ class OperationCheck(NamedTuple):
     called: Sequence[str] = ()
 
 
-class Listener:
+class Listener(device_tags.PatientListener):
     """Gives operations to checks and keeps what they say of a file. Nothing is heard unless `hearing` is open."""
 
     def __init__(self, checks: Sequence[OperationCheck], path: str = ""):
@@ -273,13 +273,13 @@ class Listener:
     @contextmanager
     def hearing(self) -> Iterator[None]:
         """While this lasts, operations are heard."""
-        device_tags.listeners.append(self._hear)
+        device_tags.listeners.append(self)
         try:
             yield
         finally:
-            device_tags.listeners.remove(self._hear)
+            device_tags.listeners.remove(self)
 
-    def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
+    def __call__(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
         place = machines[-1].place if machines else None
         if place is None:
             return
@@ -300,6 +300,12 @@ class Listener:
                 for check in checks:
                     for finding in filter(None, map(self._here, check(made))):
                         self.findings.setdefault((finding.path, finding.span, finding.code), finding)
+
+    def minds(self, functions: frozenset[Callable]) -> bool:
+        return not self._wanted.keys().isdisjoint(functions)
+
+    def miss(self) -> None:
+        self._count += self._count < REMEMBERED and bool(machines) and machines[-1].place is not None
 
     def _here(self, finding: Finding) -> Finding | None:
         """The same finding at the first call in the file that leads to it, if it lies in another one."""

@@ -466,6 +466,25 @@ def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 observers: list[Callable | None] = [None]
 # Who is told of every call that came to its end, with its result.
 listeners: list[Callable] = []
+
+
+class PatientListener:
+    """A listener that may be told of calls when they are over: of those that made a layer, where another like it is put
+    together from what is known.
+    """
+
+    def __call__(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
+        raise NotImplementedError
+
+    def minds(self, functions: frozenset[Callable]) -> bool:
+        """Whether it would look at what one of these was given or gave."""
+        raise NotImplementedError
+
+    def miss(self) -> None:
+        """One of the others was called, with a tensor that nobody has any more."""
+        raise NotImplementedError
+
+
 # What was called since someone emptied it: where nothing is that rules ask for, nobody need listen.
 called: set[Callable] = set()
 
