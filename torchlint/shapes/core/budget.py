@@ -155,6 +155,8 @@ def weight(value: Any, most: int) -> int:
         if kind in LIGHT:
             continue
         total += 3
+        if not holds(kind):
+            continue
         if isinstance(one, (str, bytes)):
             total += len(one) >> 3
         elif isinstance(one, dict):
