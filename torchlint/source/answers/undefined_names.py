@@ -1,4 +1,4 @@
-"""Names that nothing binds where they are read, so that the line fails when it runs: `loss_fn(x)`, `self.loss_fn` meant."""
+"""Names that nothing binds where they are read, so that the line fails when it runs: `criterion(x)` without `self.`"""
 
 from __future__ import annotations
 
