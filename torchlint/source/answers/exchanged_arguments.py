@@ -12,7 +12,7 @@ from typing import NamedTuple
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import is_super
 
 _STEM = 4  # letters that two names begin with
@@ -92,6 +92,9 @@ def _is_meant(module: Module, call: ast.Call, one: str, other: str) -> bool:
     """Are they short, two of a kind that are turned round on purpose, or given the other way round nearby?"""
     if min(len(one), len(other)) < _SHORT or any(word in one.lower() for word in _TURNED):
         return True
+    results = statement_of(call).targets if isinstance(call.up, ast.Assign) else []
+    if any({one, other} <= {_word(part) for part in getattr(target, "elts", ())} for target in results):
+        return True  # `net, head = moved(net, head)` gives them back as it gets them
     around = enclosing_function(call) or module.tree
     for again in module.index.calls_of(last_word(call.func), inside=around):
         words = [_word(given) for given in again.args]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import ancestors, enclosing_class, enclosing_function
+from torchlint.source.text.spelling import unparsed
 
 _THERE = frozenset(
     (*dir(builtins), "__file__", "__path__", "__builtins__", "exit", "quit", "copyright", "credits", "license", "_")
@@ -18,6 +20,8 @@ _THERE = frozenset(
 # Of Python 2: whoever has them is left with more than a name.
 _ONCE = frozenset("unicode xrange raw_input basestring long reduce unichr cmp file execfile reload".split())
 _OTHERWISE = ("exec(", "globals()", "locals()", "get_ipython", "builtins", "__dict__.update", "f_globals", "{{")
+_ASKING = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_", re.IGNORECASE)  # whether something is there
+_OF_TEXTS = re.compile(r"(^|[/\\])(docs?|documentation|snippets?|templates?)[/\\]")  # parts of pages
 _MOST = 5  # names of one file: with more it is part of a text, or of another file
 
 
@@ -29,7 +33,9 @@ class Undefined(NamedTuple):
 def undefined_names(module: Module) -> Iterator[Undefined]:
     """Each once."""
     index = module.index
-    if index.stars or module.path.endswith(".ipynb") or any(map(index.says, _OTHERWISE)):
+    if index.stars or module.path.endswith(".ipynb") or _OF_TEXTS.search(module.path_in_project):
+        return
+    if any(map(index.says, _OTHERWISE)):
         return
     known = _THERE | _ONCE | module.tree.scope.bindings.keys()
     found: dict[str, ast.Name] = {}
@@ -57,7 +63,11 @@ def _fails(module: Module, name: ast.Name) -> bool:
             return False
         if child in (getattr(around, "annotation", None), getattr(around, "returns", None)):
             return False  # which may never be evaluated
-        if isinstance(around, ast.If) and "TYPE_CHECKING" in ast.dump(around.test):
+        if (
+            isinstance(around, (ast.If, ast.IfExp))
+            and child is not around.test
+            and _ASKING.search(unparsed(around.test))
+        ):
             return False
         child = around
     return _is_reached(module, name)

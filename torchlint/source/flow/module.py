@@ -116,13 +116,13 @@ class Module:
         return bool(
             any(map(self.index.says, ("pytest", "unittest", "absl")))
             and _TEST_LIBRARIES.search(self.index.text)
-            or _BELOW_TESTS.fullmatch(self._path_in_project)
+            or _BELOW_TESTS.fullmatch(self.path_in_project)
             or TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
             and (_TEST_FUNCTIONS.search(self.index.text) or _IN_A_FOLDER_OF_TESTS.fullmatch(path))
         )
 
     @property
-    def _path_in_project(self) -> str:
+    def path_in_project(self) -> str:
         """Where the whole project lies says nothing of its files."""
         root = str(self.world.view.project.root)
         return self.path.removeprefix(root).replace("\\", "/").lstrip("/") if self.path.startswith(root) else ""
