@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
@@ -96,8 +97,10 @@ def _is_meant(module: Module, call: ast.Call, one: str, other: str) -> bool:
     if any({one, other} <= {_word(part) for part in getattr(target, "elts", ())} for target in results):
         return True  # `net, head = moved(net, head)` gives them back as it gets them
     around = enclosing_function(call) or module.tree
-    for again in module.index.calls_of(last_word(call.func), inside=around):
-        words = [_word(given) for given in again.args]
-        if again is not call and one in words and other in words:
-            return True
-    return False
+    return _times(module, around, last_word(call.func), frozenset((one, other))) > 1
+
+
+@remembered
+def _times(module: Module, around: ast.AST, function: str, words: frozenset[str]) -> int:
+    """How often a function is given two things in a part of a file, whichever comes first."""
+    return sum(words <= set(map(_word, again.args)) for again in module.index.calls_of(function, inside=around))

@@ -42,8 +42,9 @@ def undefined_names(module: Module) -> Iterator[Undefined]:
     for name in index.nodes(ast.Name):
         if name.id not in known and name.id not in found and name.at.lookup(name.id) is None and _fails(module, name):
             found[name.id] = name
-    if len(found) <= _MOST:
-        yield from (Undefined(name, _is_of_self(module, name)) for name in found.values())
+            if len(found) > _MOST:
+                return
+    yield from (Undefined(name, _is_of_self(module, name)) for name in found.values())
 
 
 def _is_of_self(module: Module, name: ast.Name) -> bool:

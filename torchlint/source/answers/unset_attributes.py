@@ -209,14 +209,21 @@ def _others(cls: ClassInfo) -> list[ClassInfo] | None:
     """The classes that derive from it, and what they derive from besides; None where these are many, or may have
     anything.
     """
-    heirs, module = heirs_of(cls), cls.module
-    here = any(last_word(base) == cls.name for one in module.index.classes for base in one.bases)
+    module = cls.module
+    is_base = cls.name in _bases_named(module)
     elsewhere = set(module.world.view.deriving(cls.name)) - {module.path} if cls.node.up is module.tree else set()
-    if elsewhere - {heir.module.path for heir in heirs} or here and not heirs:
+    heirs = heirs_of(cls) if is_base or elsewhere else []
+    if elsewhere - {heir.module.path for heir in heirs} or is_base and not heirs:
         return None
     others = [one for heir in heirs for one in heir.mro if one not in cls.mro]
     are_plain = all(set(heir.foreign) <= _PLAIN_BASES for heir in heirs)
     return others if are_plain and not any(map(_may_set_any, others)) else None
+
+
+@remembered
+def _bases_named(module: Module) -> frozenset[str]:
+    """The words of what the classes of a file derive from."""
+    return frozenset(last_word(base) for one in module.index.classes for base in one.bases)
 
 
 def _is_made(cls: ClassInfo) -> bool:
