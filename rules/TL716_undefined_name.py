@@ -1,8 +1,8 @@
 """Read only names that something binds.
 
 `NameError`, when the line runs: at the first validation, in the branch of an option, at the end of an epoch. Often `self.`
-was forgotten, or a variable was given another name and one use was not. What an editor or another linter says of this as
-F821 need not be said twice: ignore TL716 there. flake8 has it of its own, and does not get it from here.
+was forgotten, or a variable was given another name and one use was not. Other linters say it too (F821): it is for those
+who have none, and off unless it is selected.
 
 ```python bad
 class Trainer:
@@ -60,6 +60,7 @@ from torchlint import Node, on_node
 from torchlint.source.answers.undefined_names import undefined_names
 
 read_on = ("TL616",)
+default = False  # whoever has another linter has it there
 added = "0.2"
 
 

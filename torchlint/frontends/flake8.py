@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Said = tuple[int, int, str, type]
 
-# Whether a comment is unused, which may be there for a code of another plugin, and names that nothing binds (F821).
-_SAID_BY_FLAKE8 = ("TL002", "TL716")
-
 
 class Plugin:
     """One file in flake8's hands."""
@@ -84,7 +81,8 @@ def lint(text: str, filename: str, options: Namespace) -> list[Finding]:
     settings = settings_of(path, options)
     root, roots = project_of(os.path.dirname(path), settings)
     outcome = linter.lint(text, linter.Job.of(path, settings, project(root, roots)))
-    return [finding for finding in outcome.findings if finding.path == path and finding.code not in _SAID_BY_FLAKE8]
+    # Whether a comment is unused is for flake8 to say: it may be there for a code of another plugin.
+    return [finding for finding in outcome.findings if finding.path == path and finding.code != "TL002"]
 
 
 def settings_of(path: str, options: Namespace) -> Settings:
