@@ -75,14 +75,14 @@ def may_be_an_object(module: Module, func: ast.expr) -> bool:
         if root is func and all(isinstance(one, DEFINITIONS) for one in bound):
             return False
         if bound and all(isinstance(one, ast.alias) for one in bound):
-            return any(_is_of_the_project(module, one) for one in bound)
+            return any(is_of_the_project(module, one) for one in bound)
     if not isinstance(func, ast.Attribute):
         return True
     return module.leads_anywhere or func.attr in _names_of_parts(module) or func.attr in _names_of_classes(module)
 
 
 @remembered
-def _is_of_the_project(module: Module, alias: ast.alias) -> bool:
+def is_of_the_project(module: Module, alias: ast.alias) -> bool:
     """Does an import bring a name from a file of the project, or such a file?"""
     (name, level), statement = imported_name(alias), alias.up
     homes = (name, statement.module or "") if isinstance(statement, ast.ImportFrom) else (alias.name,)
