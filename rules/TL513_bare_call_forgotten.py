@@ -70,31 +70,19 @@ register(callback=model.eval)
 ```
 
 Who wants what a function returns: `torchlint/source/answers/let_go.py`; what must be a tensor: `certain_tensors.py`
-beside it.
+beside it; and errors that are made and not raised, `ValueError("unknown mode")` as a statement: `errors_let_go.py`.
+What does not happen then: `lost_effects.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.certain_tensors import has_what_tensors_have
+from torchlint.source.answers.errors_let_go import error_made, error_returned
 from torchlint.source.answers.let_go import parts, unwanted_results
+from torchlint.source.answers.lost_effects import WITHOUT_OBJECTS, lost_effect
 
 read_on = ("TL503", "TL514", "torch.nn.Module")
-
-# What happens not, of calls that are written without parentheses. The receiver of most must be known, or sound like it.
-OF_ALL = {"zero_grad": "no gradient is cleared", "backward": "no gradient is computed"}
-OF_OPTIMIZER = {"step": "no step is taken"}
-OF_MODULE = {"eval": "the model stays in train mode", "train": "the model stays in eval mode"}
-OF_MODULE |= dict.fromkeys(("cuda", "cpu", "half", "float"), "nothing happens")
-OF_TENSOR = dict.fromkeys(("item", "detach_", "update"), "nothing happens")
-OF_SCALER = {"update": "nothing happens"}
-OF_TORCH = (
-    "torch.cuda.empty_cache",
-    "torch.cuda.synchronize",
-    "torch.cuda.reset_peak_memory_stats",
-    "torch.distributed.barrier",
-    "torch.distributed.destroy_process_group",
-)
 
 
 @on_node("Expr")
@@ -103,11 +91,31 @@ def as_a_statement(place: Node):
         yield from _dropped(place, attribute)
 
 
+@on_node("Expr", needs="Error|Exception|Warning")
+def as_an_error(place: Node):
+    """`ValueError("unknown mode")`"""
+    if (made := error_made(place.module, place.node.value)) is not None:
+        text, is_warning = place.source(made), place.word(made).endswith("Warning")
+        written, imports = (f"warnings.warn({text})", ("import warnings",)) if is_warning else (f"raise {text}", ())
+        fix = place.fix("raise it", place.replace(made, written), applicability="unsafe", imports=imports)
+        help = f"write `{'warnings.warn' if is_warning else 'raise'}` before it"
+        yield place.finding(f"`{place.word(made)}` is made and not raised: nothing happens", help=help, fix=fix)
+
+
+@on_node("Return", needs="Error|Exception")
+def as_an_answer(place: Node):
+    """`return NotImplementedError`"""
+    if (made := error_returned(place.module, place.node)) is not None:
+        yield place.finding(
+            f"`{place.word(made)}` is returned, not raised: callers go on with it", help="write `raise` for `return`"
+        )
+
+
 @on_node("Lambda", "Return")
 def as_a_result(place: Node):
     """`timed(lambda: loss.backward)`"""
     value = place.node.body if isinstance(place.node, ast.Lambda) else place.node.value
-    if any(isinstance(part, ast.Attribute) and _effect(place, part) for part in parts(value)):
+    if any(isinstance(part, ast.Attribute) and lost_effect(place.module, part) for part in parts(value)):
         for attribute in unwanted_results(place.value):
             yield from _dropped(place, attribute)
 
@@ -115,23 +123,10 @@ def as_a_result(place: Node):
 def _dropped(place, attribute):
     if not isinstance(attribute, ast.Attribute):
         return
-    if place.name(attribute) in OF_TORCH:
+    if place.name(attribute) in WITHOUT_OBJECTS:
         yield _finding(place, attribute, "nothing happens")
-    elif (effect := _effect(place, attribute)) and not _is_ours(place, attribute):
+    elif (effect := lost_effect(place.module, attribute)) and not _is_ours(place, attribute):
         yield _finding(place, attribute, effect)
-
-
-def _effect(place, attribute) -> str | None:
-    name, owner = attribute.attr, attribute.value
-    if name in OF_ALL:
-        return OF_ALL[name]
-    if name in OF_OPTIMIZER and (place.role(owner).seems_a("optimizer") or place.role(owner).seems_a("scheduler")):
-        return OF_OPTIMIZER[name]
-    if name in OF_MODULE and place.role(owner).seems_a("model"):
-        return OF_MODULE[name]
-    if name in OF_TENSOR and place.is_tensor(owner):
-        return OF_TENSOR[name]
-    return OF_SCALER[name] if name in OF_SCALER and place.role(owner).seems_a("scaler") else None
 
 
 @on_node("Call", called=("append", "print"), needs=".item")
