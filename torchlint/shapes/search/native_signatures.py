@@ -18,10 +18,29 @@ _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1
 
 
 class _Taken(NamedTuple):
-    """One way of calling a function: what goes by place and what by name only, with whether it must be given."""
+    """One way of calling a function: what goes by place and what by name only, with whether it must be given; and the
+    names of what is a tensor, and of what is any number.
+    """
 
     places: tuple[tuple[str, bool], ...]
     names: tuple[tuple[str, bool], ...]
+    tensors: frozenset[str]
+    numbers: frozenset[str]
+
+
+def refused_number(function: types.BuiltinFunctionType, places: list[int], names: list[str]) -> str | None:
+    """What takes tensors only, of what is given plain numbers by place or by name: `torch.maximum(x, 0)`."""
+    ways = _ways(function)
+    if not ways or any(way.numbers for way in ways):
+        return None  # of `torch.mul(2, x)`, too, a number is taken for a tensor
+    for place in places:
+        taken = [way.places[place][0] if place < len(way.places) else "" for way in ways]
+        if all(name in way.tensors for name, way in zip(taken, ways, strict=True)):
+            return _shown(taken[0])
+    for name in names:
+        if all({name, _plain(name), "self" if name == "input" else name} & way.tensors for way in ways):
+            return _shown(name)
+    return None
 
 
 def refusal_of(function: types.BuiltinFunctionType, count: int, names: list[str]) -> str | None:
@@ -46,8 +65,12 @@ def ways_in_words(function: types.BuiltinFunctionType) -> str:
     return " or ".join(list(texts)[:_SHOWN])
 
 
+def _shown(name: str) -> str:
+    return "input" if name == "self" else name
+
+
 def _in_words(way: _Taken) -> str:
-    places = ["input" if name == "self" else name for name, _ in way.places]
+    places = [_shown(name) for name, _ in way.places]
     names = [name for name, _ in way.names if name not in _ALSO or name in ("dtype", "device")]
     return f"({', '.join([*places, *(['*', *names] if names else [])])})"
 
@@ -70,7 +93,10 @@ def _ways(function: types.BuiltinFunctionType) -> tuple[_Taken, ...]:
         by_name = [one for one, argument in zip(given, schema.arguments, strict=True) if argument.kwarg_only]
         if len(places) == 1 and "List[int]" in str(schema.arguments[0].type):
             return ()  # `torch.zeros(2, 3)`
-        found.append(_Taken(tuple(places), tuple(by_name)))
+        kinds = {one.name: str(one.type) for one in schema.arguments}
+        tensors = frozenset(name for name, kind in kinds.items() if kind == "Tensor")
+        numbers = frozenset(name for name, kind in kinds.items() if "number" in kind)
+        found.append(_Taken(tuple(places), tuple(by_name), tensors, numbers))
     return tuple(found)
 
 

@@ -15,17 +15,27 @@ from typing import Any
 
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
-from torchlint.shapes.search.native_signatures import refusal_of, ways_in_words
+from torchlint.shapes.search.native_signatures import refusal_of, refused_number, ways_in_words
 from torchlint.shapes.search.torch_in_text import TorchInText
 
 _PLAIN = (type, abc.ABCMeta)  # what makes an object by its constructor alone
 _MOST = 8  # said of one file
+_SHOWN = 4  # of the words that an argument may be; what comes after them is for few
+_WORDS = {
+    "reduction": ("none", "mean", "sum", "batchmean", "elementwise_mean"),
+    "mode": ("constant", "reflect", "replicate", "circular"),
+}
 
 
 def refused_arguments(program: Program, torch: TorchInText) -> Iterator[Fault]:
     """A fault for each call whose arguments do not fit what it calls."""
     said = 0
     for node in torch.nodes:
+        if isinstance(node, ast.Call) and said < _MOST and (made := _no_type(torch, node)) is not None:
+            said += 1
+            text = ast.unparse(made)
+            yield Fault("operation", program.path, program.span(node), f"isinstance() takes no function: `{text}`", "")
+            continue
         thing = torch.thing(node.func) if isinstance(node, ast.Call) and said < _MOST else None
         if thing is None or getattr(thing, "__name__", "") in torch.set or _has_stars(node):
             continue
@@ -35,6 +45,15 @@ def refused_arguments(program: Program, torch: TorchInText) -> Iterator[Fault]:
             yield Fault(
                 "operation", program.path, program.span(node), f"{thing.__name__}() {refusal}", _meant(thing, node)
             )
+
+
+def _no_type(torch: TorchInText, call: ast.Call) -> ast.expr | None:
+    """`torch.tensor` of `isinstance(x, torch.tensor)`: a function where a type is asked for."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "isinstance" or len(call.args) != 2:
+        return None
+    asked = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
+    functions = (types.BuiltinFunctionType, types.FunctionType)
+    return next((one for one in asked if isinstance(torch.thing(one), functions)), None)
 
 
 def _has_stars(call: ast.Call) -> bool:
@@ -64,7 +83,7 @@ def _refusal(thing: Any, call: ast.Call) -> str | None:
     """What is said of the arguments by Python, or by torch itself, if they are refused."""
     names = [str(keyword.arg) for keyword in call.keywords]
     if isinstance(thing, types.BuiltinFunctionType):
-        return refusal_of(thing, len(call.args), names)
+        return refusal_of(thing, len(call.args), names) or _number_refusal(thing, call)
     signature = _signature(thing)
     if signature is None:
         return None
@@ -72,10 +91,40 @@ def _refusal(thing: Any, call: ast.Call) -> str | None:
         if name not in signature.parameters:
             return f"got an unexpected keyword argument '{name}'"
     try:
-        signature.bind(*call.args, **dict.fromkeys(names))
+        given = signature.bind(*call.args, **{str(keyword.arg): keyword.value for keyword in call.keywords})
     except TypeError as error:
         return str(error)
+    return _word_refusal(thing, given.arguments)
+
+
+def _word_refusal(thing: Any, given: dict[str, ast.expr]) -> str | None:
+    """What is said of `F.mse_loss(x, y, reduction=None)` or `F.pad(x, (1, 1), mode="reflecr")`."""
+    if thing.__module__ not in ("torch.nn.functional", "torch.nn.modules.loss") or {"size_average", "reduce"} & set(
+        given
+    ):
+        return None  # of these it was made up once, and still is
+    for name, words in _WORDS.items():
+        value = given.get(name) if name == "reduction" or thing.__name__ == "pad" else None
+        if isinstance(value, ast.Constant) and value.value not in words:
+            return f"has no {name} {value.value!r}: it is one of {', '.join(map(repr, words[:_SHOWN]))}"
     return None
+
+
+def _number_refusal(thing: types.BuiltinFunctionType, call: ast.Call) -> str | None:
+    """What is said of `torch.maximum(x, 0)` or `torch.sqrt(loss.item())`."""
+    places = [place for place, given in enumerate(call.args) if _is_number(given)]
+    names = [str(keyword.arg) for keyword in call.keywords if _is_number(keyword.value)]
+    refused = refused_number(thing, places, names) if places or names else None
+    return None if refused is None else f"takes a tensor as '{refused}', and is given a number"
+
+
+def _is_number(given: ast.expr) -> bool:
+    """`2`, `-0.5`, `x.item()`"""
+    if isinstance(given, ast.UnaryOp):
+        return not isinstance(given.op, ast.Not) and _is_number(given.operand)
+    if isinstance(given, ast.Call):
+        return isinstance(given.func, ast.Attribute) and given.func.attr == "item" and not given.args
+    return isinstance(given, ast.Constant) and type(given.value) in (int, float)
 
 
 def _meant(thing: Any, call: ast.Call) -> str:
