@@ -43,7 +43,7 @@ How the parameters are found is in `torchlint/source/answers/exchanged_arguments
 from torchlint import Node, on_node
 from torchlint.source.answers.exchanged_arguments import exchanged_arguments
 
-read_on = ("TL616",)
+read_on = ("TL617", "torch.optim.Adam")
 added = "0.2"
 
 

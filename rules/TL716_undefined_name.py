@@ -59,7 +59,7 @@ def show():
 from torchlint import Node, on_node
 from torchlint.source.answers.undefined_names import undefined_names
 
-read_on = ("TL616",)
+read_on = ("TL616", "torch.nn.Module")
 default = False  # whoever has another linter has it there
 added = "0.2"
 

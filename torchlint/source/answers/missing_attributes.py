@@ -18,8 +18,6 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.training.regions import tests_around
 
-_WRAPPERS = ({"torch.nn.DataParallel"}, {"torch.nn.parallel.DistributedDataParallel"})
-
 
 def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
     """What is read of a name that an object of the project was just given, `net = Net()`, and that it has not got."""
@@ -42,7 +40,7 @@ def unset_of_wrapper(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
     target, call = assigned.targets[0], assigned.value
     if len(assigned.targets) > 1 or not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
         return
-    if not call.args or {callee.name for callee in callees(Value(module, call))} not in _WRAPPERS:
+    if not call.args or not _is_wrapper(Value(module, call)):
         return
     makers = [maker for made in objects(Value(module, call.args[0])) for maker in _makers(made)]
     for read in (use.up for use in uses(module, target) if isinstance(use.up, ast.Attribute)) if makers else ():
@@ -54,6 +52,12 @@ def unset_of_wrapper(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
             and not is_given(makers[0], read.attr)
         ):
             yield Unset(read, False, frozenset((f"module.{read.attr}",)))
+
+
+def _is_wrapper(call: Value) -> bool:
+    """DataParallel, or DistributedDataParallel?"""
+    names = [callee.name for callee in callees(call)]
+    return bool(names) and all(name.startswith("torch.nn.") and name.endswith("DataParallel") for name in names)
 
 
 def _makers(made: Value) -> list[ClassInfo | None]:

@@ -1,4 +1,4 @@
-"""Names that nothing binds where they are read, so that the line fails when it runs: `criterion(x)` without `self.`"""
+"""Names that nothing binds where they are read, `criterion(x)` without `self.`: the line fails when it runs."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
@@ -46,7 +47,9 @@ class Unset(NamedTuple):
 
 
 def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
-    """The first read of each that nobody sets, and what is read before `__init__` sets it."""
+    """The first read of each that nobody sets, and what is read before `__init__` sets it. A class of which nobody
+    makes an object may be a part of something: what is nearly a name of its own is a slip there, too.
+    """
     cls = class_info(module, node)
     if not is_plain(cls):
         return
@@ -59,8 +62,10 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     others = _others(cls) if found else None
     for name, read in found.items() if others is not None else ():
         theirs = {name, _method_around(read).name} - {"__init__"}  # what is read, or the method that reads
+        names = frozenset().union(*map(own_names, cls.mro)) - {name}
         if not any(not theirs.isdisjoint(own_names(one)) for one in others) and not is_given(cls, name):
-            yield Unset(read, name in cls.attributes, frozenset().union(*map(own_names, cls.mro)) - {name})
+            if name in cls.attributes or _is_made(cls) or get_close_matches(name, names, 1):
+                yield Unset(read, name in cls.attributes, names)
 
 
 def is_plain(cls: ClassInfo) -> bool:
@@ -226,6 +231,7 @@ def _bases_named(module: Module) -> frozenset[str]:
     return frozenset(last_word(base) for one in module.index.classes for base in one.bases)
 
 
+@remembered
 def _is_made(cls: ClassInfo) -> bool:
     """Does the project make an object of it, or of a class that derives from it?"""
     return any(
