@@ -37,6 +37,13 @@ def said(tmp_path, text: str) -> list[tuple[str, str]]:
         ("from torch.optim import AdamM\n", "AdamM", "Adam"),
         ("def f(n):\n    from torch.nn import Linaer\n    return Linaer(n, 2)\n", "Linaer", "Linear"),
         ("def f(p):\n    return torch.optim.lr_scheduler.StepLr(p, 3)\n", "StepLr", "StepLR"),
+        ("def f(n, act):\n    return nn.tanh() if act == 'tanh' else None\n", "tanh", "Tanh"),
+        ("def f():\n    from torch.amp.cuda import autocast\n    return autocast\n", "cuda", "torch.cuda.amp"),
+        ("def f(n):\n    return nn.Dense(n, 2)\n", "Dense", "torch.nn.Linear"),
+        ("def f(x):\n    return torch.interpolate(x, 2)\n", "interpolate", "torch.nn.functional.interpolate"),
+        ("def f(x):\n    return F.concat([x, x])\n", "concat", "torch.concat"),
+        ("def f(x, y):\n    return nn.cross_entropy(x, y)\n", "cross_entropy", "torch.nn.functional.cross_entropy"),
+        ("def f(x):\n    return torch.expand_dims(x, 1)\n", "expand_dims", "torch.unsqueeze"),
     ],
 )
 def test_a_name_that_is_nearly_one_of_torch_is_found(tmp_path, text, name, meant):
@@ -57,6 +64,9 @@ def test_a_name_that_is_nearly_one_of_torch_is_found(tmp_path, text, name, meant
         "def f(x):\n    return torch.addd(x) if torch.version.cuda else x\n",
         "def f(nn, x):\n    return nn.Linaer(x)\n",
         "class nn2:\n    pass\nnn = nn2\ndef f(x):\n    return nn.Linaer(x)\n",
+        "def f(n, act):\n    return nn.Dense(n, 2) if 'Dense' in dir(nn) else nn.Linear(n, 2)\n",
+        "from mxnet.gluon import nn\ndef f(n):\n    return nn.Dense(n)\n",
+        "class nn:\n    pass\ndef f(n):\n    return nn.Dense(n)\n",
         "F.gelo = F.gelu\ndef f(x):\n    return F.gelo(x)\n",
         "import pytest\ndef test():\n    with pytest.raises(AttributeError):\n        torch.nn.Linaer\n",
         "HAS = hasattr(F, 'gelo')\ndef f(x):\n    if not HAS:\n        return x\n    return F.gelo(x)\n",

@@ -1,7 +1,7 @@
 """Names that torch does not have, in code that no run came to: `nn.Paramter`, `from torch.nn import Functional`.
 
-Only what is nearly one of its names is said: what an extension of torch adds, or another version has, is called
-otherwise than all that is there.
+Only what is nearly one of its names is said, or what another part of torch or another library calls so: what an
+extension of torch adds, or another version has, is called otherwise than all that is there.
 """
 
 from __future__ import annotations
@@ -16,35 +16,56 @@ from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec, resolve_name
 
+from torchlint.facts import fact
 from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.removed import REMOVED
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
-from torchlint.shapes.language.walking import blocks
+from torchlint.shapes.language.walking import blocks, last_word, walk
 from torchlint.shapes.search.torch_in_text import TorchInText
 
+_Naming = ast.Attribute | ast.alias | ast.ImportFrom
 _NEAR = 0.75  # how much of two names is the same
 _SHORT = 4  # letters that a name has at least, of which one may be wrong
 _KNOWN = frozenset(row.name for row in (*REMOVED, *DEPRECATED))  # rules of their own speak of these
 _MOST = 8  # said of one file
+_BY_NAME = ("dir", "vars", "__dict__", "hasattr", "getattr", "setattr", "globals", "import_module", "eval", "exec")
+_HOMES = ("torch", "torch.nn.functional")
+_OF_OTHERS = {  # what other libraries have in a module of that name, and how torch calls it
+    "torch.nn.Dense": "torch.nn.Linear",
+    "torch.nn.BatchNormalization": "torch.nn.BatchNorm2d",
+    "torch.expand_dims": "torch.unsqueeze",
+    "torch.reduce_mean": "torch.mean",
+    "torch.reduce_sum": "torch.sum",
+    "torch.power": "torch.pow",
+    "torch.array": "torch.tensor",
+    "torch.mn": "torch.nn",
+    "torch.amp.cuda": "torch.cuda.amp",
+}
 
 
 def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
     """A fault for each name of torch that is nearly one it has."""
-    asked = torch.set | torch.texts  # `if "Swish" in dir(nn)`
-    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in asked]
+    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.set]
+    if any(name in torch.texts for _, _, name in found) and _asks_by_name(program.tree):
+        found = [missing for missing in found if missing[2] not in torch.texts]  # `if "Swish" in dir(nn)`
     for node, module, name in found[:_MOST]:
-        near = _near(module, name)
+        near = _elsewhere(module, name) or _near(module, name)
         if near and f"{module.__name__}.{name}" not in _KNOWN and not _may_be_added(module, name):
             says = (
                 f"cannot import name '{name}' from '{module.__name__}'"
-                if isinstance(node, ast.alias)
+                if not isinstance(node, ast.Attribute)
                 else f"module '{module.__name__}' has no attribute '{name}'"
             )
             yield Fault("operation", program.path, program.span(node), says, f"did you mean `{near}`?")
 
 
-def _missing(node: ast.AST, torch: TorchInText) -> Iterator[tuple[ast.Attribute | ast.alias, types.ModuleType, str]]:
+def _asks_by_name(tree: ast.Module) -> bool:
+    """Does a file look for things by their names, or set them so?"""
+    return any(last_word(node) in _BY_NAME for node in walk(tree) if isinstance(node, (ast.Name, ast.Attribute)))
+
+
+def _missing(node: ast.AST, torch: TorchInText) -> Iterator[tuple[_Naming, types.ModuleType, str]]:
     """The names of a module of torch that a node says, and that are not there."""
     if isinstance(node, ast.Attribute):
         module = torch.thing(node.value)
@@ -52,23 +73,25 @@ def _missing(node: ast.AST, torch: TorchInText) -> Iterator[tuple[ast.Attribute 
             yield node, module, node.attr
     elif isinstance(node, ast.ImportFrom):
         module = _module("" if node.level else node.module or "")
+        if module is None and not node.level:
+            yield from _missing_parts(node, node.module or "")
         for alias in node.names if module is not None else ():
             if alias.name != "*" and not _has(module, alias.name):
                 yield alias, module, alias.name
     elif isinstance(node, ast.Import):
         for alias in node.names:
-            yield from _missing_parts(alias)
+            yield from _missing_parts(alias, alias.name)
 
 
-def _missing_parts(alias: ast.alias) -> Iterator[tuple[ast.alias, types.ModuleType, str]]:
+def _missing_parts(node: _Naming, dotted: str) -> Iterator[tuple[_Naming, types.ModuleType, str]]:
     """`torch.nn.Functional`: the first part that is not there."""
-    first, *parts = alias.name.split(".")
+    first, *parts = dotted.split(".")
     module = _module(first)
     for part in parts:
         if module is None:
             return
         if not _has(module, part):
-            yield alias, module, part
+            yield node, module, part
             return
         module = _module(f"{module.__name__}.{part}")
 
@@ -119,6 +142,15 @@ def _may_be_added(module: types.ModuleType, name: str) -> bool:
     """Does a build or an extension of torch decide whether a module has a name?"""
     is_open = module.__name__ == "torch.backends" or any(part.startswith("_") for part in module.__name__.split("."))
     return is_open or name in _of_all_builds(module)
+
+
+def _elsewhere(module: types.ModuleType, name: str) -> str:
+    """What is called so in another part of torch, `F.interpolate` for `torch.interpolate`, or in another library."""
+    said = f"{module.__name__}.{name}"
+    is_only_larger = any(one.lower() == name.lower() for one in dir(module))  # `nn.tanh`
+    if said in _OF_OTHERS or is_only_larger or module.__name__ not in (*_HOMES, "torch.nn"):
+        return _OF_OTHERS.get(said, "")
+    return next((there for home in _HOMES if fact(there := f"{home}.{name}") is not None), "")
 
 
 def _near(module: types.ModuleType, name: str) -> str:
