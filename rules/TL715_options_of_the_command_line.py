@@ -10,10 +10,10 @@ import argparse
 parser = argparse.ArgumentParser()
 parser.add_argument("--epochs", type=int, default=10)
 parser.add_argument("--resume", default="")
-parser.add_argument("--resume", action="store_true")  # TL618
+parser.add_argument("--resume", action="store_true")  # TL715
 args = parser.parse_args()
 model = nn.Linear(4, 2)
-for _ in range(args.epoch):  # TL618
+for _ in range(args.epoch):  # TL715
     model(torch.zeros(1, 4))
 ```
 ```python bad
@@ -21,8 +21,8 @@ import argparse
 
 def options():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pretrained", type=bool, default=True)  # TL618
-    parser.add_argument("--amp", type=bool, action="store_true")  # TL618
+    parser.add_argument("--pretrained", type=bool, default=True)  # TL715
+    parser.add_argument("--amp", type=bool, action="store_true")  # TL715
     return parser.parse_args()
 ```
 ```python good
@@ -45,7 +45,7 @@ A flag that is off by default, and takes any word, is a remark: `--amp True` doe
 import argparse
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--amp", type=bool, default=False)  # TL618
+parser.add_argument("--amp", type=bool, default=False)  # TL715
 ```
 
 Silent where options may come from somebody else: `torchlint/source/answers/options_of_parsers.py`.
