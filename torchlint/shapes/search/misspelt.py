@@ -18,6 +18,7 @@ from importlib.util import find_spec, resolve_name
 
 from torchlint.facts import fact
 from torchlint.facts.deprecated import DEPRECATED
+from torchlint.facts.of_others import OF_OTHERS
 from torchlint.facts.removed import REMOVED
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
@@ -30,18 +31,6 @@ _SHORT = 4  # letters that a name has at least, of which one may be wrong
 _KNOWN = frozenset(row.name for row in (*REMOVED, *DEPRECATED))  # rules of their own speak of these
 _MOST = 8  # said of one file
 _BY_NAME = ("dir", "vars", "__dict__", "hasattr", "getattr", "setattr", "globals", "import_module", "eval", "exec")
-_HOMES = ("torch", "torch.nn.functional")
-_OF_OTHERS = {  # what other libraries have in a module of that name, and how torch calls it
-    "torch.nn.Dense": "torch.nn.Linear",
-    "torch.nn.BatchNormalization": "torch.nn.BatchNorm2d",
-    "torch.expand_dims": "torch.unsqueeze",
-    "torch.reduce_mean": "torch.mean",
-    "torch.reduce_sum": "torch.sum",
-    "torch.power": "torch.pow",
-    "torch.array": "torch.tensor",
-    "torch.mn": "torch.nn",
-    "torch.amp.cuda": "torch.cuda.amp",
-}
 
 
 def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
@@ -148,9 +137,9 @@ def _elsewhere(module: types.ModuleType, name: str) -> str:
     """What is called so in another part of torch, `F.interpolate` for `torch.interpolate`, or in another library."""
     said = f"{module.__name__}.{name}"
     is_only_larger = any(one.lower() == name.lower() for one in dir(module))  # `nn.tanh`
-    if said in _OF_OTHERS or is_only_larger or module.__name__ not in (*_HOMES, "torch.nn"):
-        return _OF_OTHERS.get(said, "")
-    return next((there for home in _HOMES if fact(there := f"{home}.{name}") is not None), "")
+    if said in OF_OTHERS or is_only_larger or module.__name__ not in ("torch", "torch.nn", "torch.nn.functional"):
+        return OF_OTHERS.get(said, "")
+    return next((there for home in ("torch", "torch.nn.functional") if fact(there := f"{home}.{name}") is not None), "")
 
 
 def _near(module: types.ModuleType, name: str) -> str:

@@ -70,9 +70,15 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
 
 def is_plain(cls: ClassInfo) -> bool:
     """Is all that its objects may have written in its class, and in those of the project from which it derives?"""
-    if not set(cls.foreign) <= _PLAIN_BASES or not _sets_something(cls) or any(map(_may_set_any, cls.mro)):
+    if not set(cls.foreign) <= _PLAIN_BASES or not _sets_something(cls) or not _says_all(cls):
         return False
     return bool(cls.foreign) or not _is_of_others(cls)
+
+
+@remembered(meanwhile=True)
+def _says_all(cls: ClassInfo) -> bool:
+    """Are the names of all that it and its bases set written?"""
+    return not _may_set_any(cls) and all(_says_all(base) for base in cls.bases if isinstance(base, ClassInfo))
 
 
 def _is_of_others(cls: ClassInfo) -> bool:
@@ -96,12 +102,12 @@ def _too_early(cls: ClassInfo) -> Iterator[ast.Attribute]:
         return
     for name, stores in cls.attributes.items():
         places = [store.target for store in stores if store.method is start]
-        is_only_there = len(places) == len(stores) and not any(has(base, name) for base in cls.mro[1:])
-        if not is_only_there or None in places or name in cls.node.scope.bindings or name in OF_MODULES:
+        if len(places) < len(stores) or None in places or name in cls.node.scope.bindings or name in OF_MODULES:
             continue
         for read, runs in _reads_at_the_start(cls, start, name):
             if all(_runs_before(runs, store) for store in places) and _is_own(cls, read):
-                yield read
+                if not any(name in own_names(base) for base in cls.mro[1:]):
+                    yield read
                 break
 
 

@@ -21,7 +21,7 @@ from torchlint.source.flow.changed import CONTAINERS, changes_of, is_changed, is
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
-from torchlint.source.flow.names import imported_name
+from torchlint.source.flow.names import brought_by_stars, imported_name
 from torchlint.source.flow.operands import followed
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
@@ -429,8 +429,8 @@ class _Tracer(CallTracer):
 
     def _starred(self, value: Value, name: str, depth: int) -> list[Value]:
         """What a name is that only a `from x import *` of a project file can have brought."""
-        homes = [value.module.imported(star.module or "", star.level) for star in value.module.index.stars]
-        return [found for home in homes if home for found in self._global(home, name, value.path, depth)]
+        homes = brought_by_stars(value.module, name)
+        return [found for home in homes for found in self._global(home, name, value.path, depth)]
 
     # Parameters
 

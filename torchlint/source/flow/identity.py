@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchlint.source.flow import flow
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.names import canonical, imported_name, star_name
+from torchlint.source.flow.names import brought_by_stars, canonical, imported_name, star_name
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import first_parameter, is_static
 from torchlint.source.flow.values import Value
@@ -130,20 +130,10 @@ def _root_names(value: Value) -> Iterator[str | None]:
 
 def _passed_on(module: Module, name: str) -> str | None:
     """What a name means that `from utils import *` brought, where `utils.py` itself has imported it."""
-    seen, todo = {module.path}, [module]
-    while todo:
-        here = todo.pop()
-        for star in here.index.stars:
-            home = here.imported(star.module or "", star.level)
-            if home is None or home.path in seen:
-                continue
-            seen.add(home.path)
-            bindings = home.tree.scope.bindings.get(name, [])
-            if bindings:
-                named = {external_name(Value(home, binding)) for binding in bindings if isinstance(binding, ast.alias)}
-                return named.pop() if len(named) == len(bindings) == 1 else None
-            todo.append(home)
-    return None
+    homes = brought_by_stars(module, name)
+    bindings = homes[0].tree.scope.bindings[name] if homes else []
+    named = {external_name(Value(homes[0], binding)) for binding in bindings if isinstance(binding, ast.alias)}
+    return named.pop() if len(named) == len(bindings) == 1 else None
 
 
 _LONGEST = 20  # attributes of a dotted name

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from torchlint.facts import named, words
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 
 _PRIVATE_HOMES = (
@@ -55,6 +56,25 @@ def star_name(module: Module, name: str) -> str | None:
             if name in _STARRED.get(source, ()):
                 return f"{source}.{name}"
     return None
+
+
+@remembered(meanwhile=())
+def brought_by_stars(module: Module, name: str) -> tuple[Module, ...]:
+    """The files of the project from which `from x import *` may have brought a name that this one does not bind, each
+    looked at once, whichever way leads to it.
+    """
+    found: dict[str, Module] = {}
+    seen, todo = {module.path}, [module]
+    for here in todo:  # which grows
+        for star in here.index.stars:
+            home = here.imported(star.module or "", star.level)
+            if home is not None and home.path not in seen:
+                seen.add(home.path)
+                if name in home.tree.scope.bindings:
+                    found[home.path] = home
+                else:
+                    todo.append(home)
+    return tuple(found.values())
 
 
 # What the stars of torch bring in that the rules ask for; the packages themselves are not imported.
