@@ -46,6 +46,8 @@ from torchlint.shapes.libraries.written_files import IN_MEMORY
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
+_VERSION = collections.namedtuple("_VERSION", "major minor micro releaselevel serial")
+
 # Modules that exist; names of them that are not in FOUND are unknown.
 MODULES = frozenset(
     "math typing typing_extensions collections functools itertools operator copy dataclasses enum abc argparse types"
@@ -452,7 +454,7 @@ FOUND: dict[str, Any] = {
     "sys.exit": Special("exit", _exit),
     "os._exit": Special("exit", _exit),
     "sys.argv": ["program.py"],
-    "sys.version_info": (3, 11, 0, "final", 0),
+    "sys.version_info": _VERSION(3, 11, 0, "final", 0),
     "sys.maxsize": 2**63 - 1,
     "sys.platform": "linux",
     "os.sep": "/",

@@ -17,7 +17,10 @@ FUNCTION_STEPS = 100_000
 
 def call_alone(machine: Machine, function: Any, required: list[str]) -> FailedOperation | None:
     """What torch refuses in a function that nobody is seen to call, whatever is given in place of None or -1."""
-    failure, closure = _call(machine, function, required), functions.closure_of(function)
+    closure = functions.closure_of(function)
+    if closure is not None and closure.code.rest is not None:
+        return None  # of `*sizes` nobody knows how many there are
+    failure = _call(machine, function, required)
     if failure is None or closure is None:
         return failure
     doubted = [p.name for p in parameters_of(closure, skip=0) if p.has_default and varied.says_nothing(p.default)]
