@@ -11,17 +11,20 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 
 _ERRORS = frozenset(
-    f"builtins.{name}"
-    for name, thing in vars(builtins).items()
-    if isinstance(thing, type) and issubclass(thing, BaseException)
+    name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)
 )
-_TO_COME = "builtins.NotImplementedError"  # which nobody takes for an answer
+_TO_COME = "NotImplementedError"  # which nobody takes for an answer
 
 
 def error_made(module: Module, made: ast.expr | None) -> ast.Call | None:
     """A call that makes one of Python's own errors or warnings."""
-    is_plain = isinstance(made, ast.Call) and isinstance(made.func, ast.Name)
-    return made if is_plain and external_name(Value(module, made.func)) in _ERRORS else None
+    return made if isinstance(made, ast.Call) and _error_named(module, made.func) else None
+
+
+def _error_named(module: Module, name: ast.expr) -> str:
+    """The name of an error of Python's own; its word is asked first, as most names are others."""
+    is_meant = isinstance(name, ast.Name) and name.id in _ERRORS
+    return name.id if is_meant and external_name(Value(module, name)) == f"builtins.{name.id}" else ""
 
 
 def error_returned(module: Module, returned: ast.Return) -> ast.expr | None:
@@ -30,9 +33,9 @@ def error_returned(module: Module, returned: ast.Return) -> ast.expr | None:
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _does_no_more(function):
         return None
     if isinstance(value, ast.Name):
-        return value if external_name(Value(module, value)) == _TO_COME else None
+        return value if _error_named(module, value) == _TO_COME else None
     made = error_made(module, value)
-    if made is None or external_name(Value(module, made.func)) == _TO_COME:
+    if made is None or _error_named(module, made.func) == _TO_COME:
         return made
     others = [one for one in module.index.inside(function, ast.Return) if enclosing_function(one) is function]
     return made if any(_is_an_answer(module, one.value) for one in others) else None

@@ -16,6 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
 from torchlint.source.training.regions import tests_around
 
 
@@ -23,6 +24,8 @@ def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
     """What is read of a name that an object of the project was just given, `net = Net()`, and that it has not got."""
     target = assigned.targets[0]
     if len(assigned.targets) > 1 or not isinstance(target, ast.Name) or not isinstance(assigned.value, ast.Call):
+        return
+    if not last_word(assigned.value.func)[:1].isupper():  # as nearly all classes are called
         return
     found = callees(Value(module, assigned.value))
     cls = found[0].owner if len(found) == 1 and found[0].kind == "class" else None
@@ -40,7 +43,7 @@ def unset_of_wrapper(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
     target, call = assigned.targets[0], assigned.value
     if len(assigned.targets) > 1 or not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
         return
-    if not call.args or not _is_wrapper(Value(module, call)):
+    if not call.args or not module.index.says("DataParallel") or not _is_wrapper(Value(module, call)):
         return
     makers = [maker for made in objects(Value(module, call.args[0])) for maker in _makers(made)]
     for read in (use.up for use in uses(module, target) if isinstance(use.up, ast.Attribute)) if makers else ():

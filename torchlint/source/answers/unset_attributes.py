@@ -250,10 +250,16 @@ def is_given(cls: ClassInfo, name: str) -> bool:
     """May an object get it from somebody else, `net.head = …`, `setattr(net, "head", …)`?"""
     world = cls.module.world
     paths = world.view.mentions(name)
-    others = [world.module(path) for path in paths]
-    if len(paths) >= _MOST_FILES:
+    if len(paths) >= _MOST_FILES or _gives(cls.module, name):
         return True
-    return any(module is None or _gives(module, name) for module in (cls.module, *others))
+    may_give = _giving(name)
+    others = (world.module(path) for path in paths if may_give.search(world.view.read(path) or ""))
+    return any(module is None or _gives(module, name) for module in others)
+
+
+def _giving(name: str) -> re.Pattern[str]:
+    """What stands in a text that may: most only have a variable of that name, and are not parsed for it."""
+    return re.compile(rf"\.{name}\s*(?:=(?!=)|[-+*/@%&|^]|[,:)\]]|in\b)|[\"'][^\"'\n]*\b{name}\b|\bdef {name}\b")
 
 
 @remembered
