@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from torchlint.facts.fields import OF_MODULES
-from torchlint.source.answers.unset_attributes import Unset, has, is_given, is_plain, is_read, is_tried, own_names
+from torchlint.source.answers.unset_attributes import Unset, has, is_given, is_plain, is_read, own_names
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
-from torchlint.source.flow.uses import uses
+from torchlint.source.flow.uses import is_tried, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.training.regions import tests_around

@@ -9,9 +9,8 @@ from torchlint.facts.fields import FIELDS, OF_RESULTS
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
-from torchlint.source.flow.uses import uses
+from torchlint.source.flow.uses import is_tried, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors
 from torchlint.source.text.spelling import argument
 
 _REFUSED = (ast.Sub, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv)
@@ -26,7 +25,7 @@ def taken_for_one(module: Module, call: ast.Call) -> ast.expr | None:
     found = _places(module, call)
     if any(_is_asked(use) for use in found):
         return None
-    return next((use for use in found if _is_refused(module, use) and not _is_tried(use)), None)
+    return next((use for use in found if _is_refused(module, use) and not is_tried(use)), None)
 
 
 def _gives_several(call: Value) -> bool:
@@ -86,8 +85,3 @@ def _takes_a_tensor(call: Value) -> bool:
         row is not None and row.home in ("nn", "F") and row.gives == "tensor" and row.word not in _TAKING_ANY
         for row in rows
     )
-
-
-def _is_tried(use: ast.expr) -> bool:
-    """Is there somebody who catches what fails?"""
-    return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(use))

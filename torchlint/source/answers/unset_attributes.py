@@ -14,6 +14,7 @@ from torchlint.facts.fields import OF_MODULES
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import is_tried
 from torchlint.source.text.index import (
     ancestors,
     enclosing_class,
@@ -24,7 +25,7 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.training.heirs import heirs_of
-from torchlint.source.training.members import SETTERS, is_of_self, reads_in
+from torchlint.source.training.members import SETTERS, is_of_self, reads_in, words_in_strings
 
 _PLAIN_BASES = frozenset(
     ("torch.nn.Module", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset")
@@ -183,10 +184,6 @@ def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
     return not is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
 
 
-def is_tried(read: ast.Attribute) -> bool:
-    return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(read))
-
-
 @remembered
 def _is_called(module: Module, name: str) -> bool:
     """Does anybody say the name of a method? One that nobody runs does no harm."""
@@ -194,7 +191,7 @@ def _is_called(module: Module, name: str) -> bool:
         name == "forward"
         or name.startswith("__")
         or bool(module.index.attributes(name))
-        or name in _words_in_strings(module)
+        or name in words_in_strings(module)
         or bool(module.world.view.mentions(name))
     )
 
@@ -269,13 +266,7 @@ def _gives(module: Module, name: str) -> bool:
     """
     index = module.index
     stores = [one for one in index.attributes(name) if not isinstance(one.ctx, ast.Load)]
-    is_said = any(map(index.says, _BY_NAME)) and name in _words_in_strings(module)
+    is_said = any(map(index.says, _BY_NAME)) and name in words_in_strings(module)
     if is_said or not all(map(is_of_self, stores)):
         return True
     return any(function.name == name and not isinstance(function.up, ast.ClassDef) for function in index.functions)
-
-
-@remembered
-def _words_in_strings(module: Module) -> set[str]:
-    strings = (n.value for n in module.index.nodes(ast.Constant) if isinstance(n.value, str))
-    return {word for text in strings if len(text) < 100 for word in re.findall(r"\w+", text)}

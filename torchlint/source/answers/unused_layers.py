@@ -14,7 +14,15 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.members import LISTING, MemberAssignment, has_weights, is_of_self, parts_of, stores_of
+from torchlint.source.training.members import (
+    LISTING,
+    MemberAssignment,
+    has_weights,
+    is_of_self,
+    parts_of,
+    stores_of,
+    words_in_strings,
+)
 from torchlint.source.training.regions import tests_around
 
 _PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC builtins.object typing.Generic".split())
@@ -134,7 +142,7 @@ def _is_only_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
             is_of_self(node) and enclosing_function(node) is forward and _is_lost(store.module, statement_of(node))
             for node in reads  # of which each class may have one
         )
-        and name not in _words_in_strings(store.module)
+        and name not in words_in_strings(store.module)
         and not any(_says(owner.module, name) for owner in cls.mro if owner.module is not store.module)
     )
 
@@ -152,13 +160,7 @@ def _is_lost(module: Module, statement: ast.stmt) -> bool:
 def _says(module: Module, name: str) -> bool:
     if any(not isinstance(node.ctx, ast.Store) for node in module.index.attributes(name)):
         return True
-    return name in _words_in_strings(module)
-
-
-@remembered
-def _words_in_strings(module: Module) -> set[str]:
-    strings = (n.value for n in module.index.nodes(ast.Constant) if isinstance(n.value, str))
-    return {word for text in strings if len(text) < 100 for word in re.findall(r"\w+", text)}
+    return name in words_in_strings(module)
 
 
 @remembered

@@ -88,6 +88,11 @@ def may_follow(first: ast.AST, later: ast.AST) -> bool:
     return True
 
 
+def is_tried(use: ast.AST) -> bool:
+    """Is there somebody around it who catches what fails?"""
+    return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(use))
+
+
 def repeats(use: ast.AST, made: ast.AST) -> bool:
     """Does a use stand in a loop that does not make the value anew, nor gives its name another one?"""
     child = use

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import NamedTuple
 
 from torchlint.facts import fact
@@ -229,3 +230,10 @@ def is_of_self(node: ast.expr) -> bool:
             return bool(arguments) and arguments[0].arg == node.value.id
         function = enclosing_function(function)
     return False
+
+
+@remembered
+def words_in_strings(module: Module) -> set[str]:
+    """By which attributes may be meant, `getattr(self, "head")`: long texts are of something else."""
+    strings = (n.value for n in module.index.nodes(ast.Constant) if isinstance(n.value, str))
+    return {word for text in strings if len(text) < 100 for word in re.findall(r"\w+", text)}
