@@ -12,6 +12,7 @@ from torchlint.frontends.lsp.session import Session
 from torchlint.frontends.lsp.settings import EditorSettings, Workspace
 from torchlint.frontends.lsp.work import Desk
 from torchlint.linter import Job, lint
+from torchlint.project import Project
 from torchlint.rule import load_rules
 
 PADDING = "\n\n# a long file\n" * 150
@@ -118,13 +119,15 @@ async def test_who_goes_on_elsewhere_is_not_told_again_of_what_was_judged(tmp_pa
 @pytest.mark.parametrize("code", [code for code, rule in RULES.items() if rule.triggers and not rule.dry])
 def test_a_part_is_judged_as_the_whole_file_is(code, tmp_path):
     settings = Settings(selections=(Selection(extend_select=(code,)),), dry_run=False, target_torch="2.13")
-    case = next(case for case in cases(RULES[code]) if case.kind == "bad" and len(case.blocks) == 1)
-    path, text = tmp_path / "example.py", PRELUDE + case.blocks[0].text
-    whole = lint(text, Job.of(path, settings))
+    case = min((case for case in cases(RULES[code]) if case.kind == "bad"), key=lambda case: len(case.blocks))
+    for block in reversed(case.blocks):
+        path, text = tmp_path / (block.file or "example.py"), PRELUDE + block.text
+        path.write_text(text)
+    whole = lint(text, Job.of(path, settings, Project(tmp_path)))
     lines = [finding.span.line for finding in whole.findings if finding.code == code]
     assert lines
     for line in lines:
-        part = lint(text, Job.of(path, settings, changed=(line, line)))
+        part = lint(text, Job.of(path, settings, Project(tmp_path), changed=(line, line)))
         first, last = part.judged or (0, 0)
         here = {finding for finding in whole.findings if first <= finding.span.line <= last}
         assert {finding for finding in here if finding.code not in whole.afar} <= set(part.findings) <= here

@@ -1,0 +1,142 @@
+"""Names that a file takes from another one of its project, which has no such word: renamed, moved, or never
+written. Only texts are asked, so that no file is taken apart for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.project import beginning, imported_as
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.names import imported_name
+from torchlint.source.flow.uses import is_tried
+from torchlint.source.text.index import Scope, enclosing_function
+from torchlint.source.training.regions import tests_around
+
+# What may give a file names that it does not say.
+_OTHERWISE = (
+    "import *",
+    "__getattr__",
+    "globals()",
+    "locals()",
+    "vars()",
+    "exec(",
+    "setattr(",
+    "sys.modules",
+    "__path__",
+)
+_HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
+_MADE_LATER = re.compile(r"_|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy|version)$")  # generated, or compiled
+_ASKS_WHAT_IS_THERE = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_|hasattr", re.IGNORECASE)
+_MOST_READS = 2000
+
+
+class Missing(NamedTuple):
+    node: ast.AST  # where it is said
+    names: tuple[str, ...]
+    path: str  # of the file that has none of these
+    home: str | None  # of one that has the first
+
+
+def missing_from_files(module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[Missing]:
+    """The names that an import takes from a file of the project which does not have them, and those that are read of
+    files which it brings as a whole.
+    """
+    if is_tried(statement) or _asks_what_is_there(statement):
+        return
+    is_from = isinstance(statement, ast.ImportFrom)
+    home = _meant(module, statement.module or "", statement.level) if is_from else None
+    lacking = []
+    for alias in statement.names:
+        name, level = imported_name(alias)
+        if alias.name == "*" or not _is_bound_here_only(module, alias):
+            continue
+        if module.world.view.resolve(name, level) is not None:
+            yield from _read_of(module, alias, _meant(module, name, level))
+        elif home is not None and _lacks(module, home, alias.name) and not _may_be_a_part(module, home, alias.name):
+            lacking.append(alias)
+    if lacking and home is not None:
+        names = tuple(alias.name for alias in lacking)
+        yield Missing(lacking[0], names, home, _defined_in(module, names[0]))
+
+
+def _meant(module: Module, name: str, level: int) -> str | None:
+    """The file that an import names, if no other can be meant: of a library that goes by the same name."""
+    if not name:
+        return None  # `from . import part`: what is missing is a file
+    view = module.world.view
+    path = view.resolve(name, level)
+    if path is None or view.read(os.path.join(path.removesuffix(".py"), "__init__.py")) is not None:
+        return None  # a folder of the same name comes first
+    if level:
+        return path
+    stem = os.path.join(*name.split("."))
+    own = beginning(module.path, 0)
+    roots = view.project.folders if "." in name else ()
+    begins = roots if view.read(os.path.join(own, "__init__.py")) is not None else (own, *roots)
+    ends = (".py", f"{os.sep}__init__.py")
+    return path if any(path == os.path.join(root, stem) + end for root in begins for end in ends) else None
+
+
+def _lacks(module: Module, path: str, name: str) -> bool:
+    """Does a name stand nowhere in a file that says all it has?"""
+    text = module.world.view.read(path)
+    if text is None or any(word in text for word in _OTHERWISE) or _HANDS_ITSELF_ON.search(text):
+        return False
+    if name.startswith("__") or _MADE_LATER.fullmatch(name) or any(module.world.view.project.saying(name, (path,))):
+        return False
+    return all(imported_as(other) != imported_as(path) for other in module.world.view.mentions(name))
+
+
+def _may_be_a_part(module: Module, path: str, name: str) -> bool:
+    """May a name of a package be one of its files, which need not be Python, or be there yet?"""
+    return os.path.basename(path) == "__init__.py" and name.islower() and _defined_in(module, name) is None
+
+
+def _defined_in(module: Module, name: str) -> str | None:
+    """Another file at whose top a function or class goes by the name, if there is one."""
+    view = module.world.view
+    found = [path for path in view.mentions(name) if view.project.defines(path, name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _read_of(module: Module, alias: ast.alias, path: str | None) -> Iterator[Missing]:
+    """What is read of a file that an import brings as a whole."""
+    bound = alias.asname or alias.name
+    if path is None or os.path.basename(path) == "__init__.py" or "." in bound:
+        return  # its parts may be brought in by anybody
+    scope, seen = _scope(module, alias), set()
+    for use in module.index.names(bound)[:_MOST_READS]:
+        read = use.up
+        if not isinstance(read, ast.Attribute) or read.attr in seen or use.at.lookup(bound) is not scope:
+            continue
+        seen.add(read.attr)
+        if not isinstance(read.ctx, ast.Load) or is_tried(read) or _asks_what_is_there(read):
+            continue
+        if _lacks(module, path, read.attr) and not _is_put_there(module, read.attr):
+            yield Missing(read, (read.attr,), path, _defined_in(module, read.attr))
+
+
+def _is_put_there(module: Module, name: str) -> bool:
+    """Does any file set an attribute of that name, of whatever?"""
+    view = module.world.view
+    puts = re.compile(rf"\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)|setattr\(")
+    return any(puts.search(view.read(path) or "") for path in (module.path, *view.mentions(name)))
+
+
+def _is_bound_here_only(module: Module, alias: ast.alias) -> bool:
+    bound = (alias.asname or alias.name).split(".")[0]
+    return len(_scope(module, alias).bindings.get(bound, ())) == 1
+
+
+def _scope(module: Module, alias: ast.alias) -> Scope:
+    function = enclosing_function(alias)
+    return module.tree.scope if function is None else function.scope
+
+
+def _asks_what_is_there(node: ast.AST) -> bool:
+    return any(_ASKS_WHAT_IS_THERE.search(ast.unparse(test)) for test, _ in tests_around(node))
