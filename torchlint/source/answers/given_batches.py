@@ -65,10 +65,11 @@ def _called(module: Module, call: ast.Call, steps: int) -> GivenPart | None:
         return _moved_by(module, call, part) if part is not None else None
     if isinstance(call.func, ast.Attribute) and word in _LEFT_THERE:
         return _given(module, call.func.value, steps - 1)
-    if call.args and any(c.function is not None and _moves(c.module, c.function) for c in callees(Value(module, call))):
-        part = _given(module, call.args[0], steps - 1)
-        return GivenPart(MOVED, call, part.loop, call) if part is not None else None
-    return None
+    part = _given(module, call.args[0], steps - 1) if call.args else None
+    if part is None:  # asked first, for what is called takes longer to say
+        return None
+    helpers = [callee for callee in callees(Value(module, call)) if callee.function is not None]
+    return GivenPart(MOVED, call, part.loop, call) if any(_moves(c.module, c.function) for c in helpers) else None
 
 
 @remembered

@@ -74,12 +74,12 @@ def _divided(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
     that is not, or the other way round.
     """
     for loss in module.index.inside(loop, ast.Call):
-        target = given(module, argument(loss, "target", 1)) if _calls_a_loss(Value(module, loss)) else None
+        target = given(module, argument(loss, "target", 1))
         call = _made_by(argument(loss, "input", 0)) if target is not None and target.loop is loop else None
-        if call is None or not call.args or not _calls_a_model(Value(module, call)):
+        taken = given(module, call.args[0]) if call is not None and call.args else None
+        if taken is None or taken.loop is not loop or taken.state == target.state:
             continue
-        taken = given(module, call.args[0])
-        if taken is None or taken.loop is not loop or taken.state == target.state or not _is_meant(module, call):
+        if not (_calls_a_loss(Value(module, loss)) and _calls_a_model(Value(module, call)) and _is_meant(module, call)):
             continue
         if may_place(Value(module, loop)) or gives_back_from_there(Value(module, call)):
             continue
@@ -143,12 +143,15 @@ def _moved(module: Module) -> dict[tuple, GivenPart]:
 
 @remembered
 def _all(module: Module) -> list[tuple[ast.Call, str, GivenPart]]:
+    """The calls of models, and the parts of batches they are given. What is called is asked only of those that are
+    given one, which stand in loops.
+    """
+    loops = module.index.nodes(ast.For)
     return [
         (call, slot, part)
-        for call in module.index.calls
-        if _calls_a_model(Value(module, call))
+        for call in dict.fromkeys(call for loop in loops for call in module.index.inside(loop, ast.Call))
         for slot, taken in _slots(call)
-        if (part := given(module, taken)) is not None
+        if (part := given(module, taken)) is not None and _calls_a_model(Value(module, call))
     ]
 
 
