@@ -114,9 +114,13 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
         by_kind.setdefault(trigger.kind, []).append((rule, trigger))
     if "call" in by_kind:
         yield from _calls(module, by_kind["call"], touches)
+    asked: dict[tuple, list[Node]] = {}  # many rules ask for the same nodes: each assignment, each call
     for rule, trigger in by_kind.get("node", ()):
-        for node in filter(touches, _nodes(module, trigger)):
-            yield rule, trigger, Node(Value(module, node))
+        which = trigger.names, trigger.called, trigger.holds
+        if which not in asked:
+            asked[which] = [Node(Value(module, node)) for node in filter(touches, _nodes(module, trigger))]
+        for place in asked[which]:
+            yield rule, trigger, place
     if "module" in by_kind:
         for node in filter(touches, module.index.classes):
             info = class_info(module, node)
