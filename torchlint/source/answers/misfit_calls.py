@@ -10,6 +10,7 @@ from typing import NamedTuple
 from torchlint.source.answers.headers import imported_header
 from torchlint.source.answers.own_callees import Target, all_targets, targets
 from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of, has_decorator
 from torchlint.source.flow.values import Value
@@ -59,7 +60,7 @@ def misfit(module: Module, call: ast.Call) -> Misfit | None:
 def _fits_its_header(module: Module, call: ast.Call) -> bool:
     """Is it a call of what another file defines, and seems to fit that? Most do, and need not be followed."""
     found = imported_header(module, call.func) if isinstance(call.func, ast.Name) else None
-    return found is not None and _refusal(_takes(*found), Target(module, found[0], found[1]), call) is None
+    return found is not None and _refusal(_takes(module, *found), Target(module, *found), call) is None
 
 
 def _misfit(target: Target, call: ast.Call) -> Misfit | None:
@@ -77,10 +78,11 @@ def _taken(target: Target) -> Takes | None:
     node = target.node
     if isinstance(node, ast.ClassDef):
         return _fields(target.owner) if target.owner is not None else None
-    return _takes(node, target.is_bound)
+    return _takes(target.module, node, target.is_bound)
 
 
-def _takes(function: ast.FunctionDef, is_bound: bool) -> Takes:
+@remembered
+def _takes(module: Module, function: ast.FunctionDef, is_bound: bool) -> Takes:
     given = function.args
     places = [p.arg for p in (*given.posonlyargs, *given.args)]
     needed = [p.arg for p in parameters_of(function) if default_of(function, p) is None]
