@@ -184,9 +184,17 @@ def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
     """Can calls of all these words happen in some statements, as far as names tell? It saves unrolling what cannot
     matter.
     """
+    if not all(word in UNWRITTEN or _is_said(module, word) for word in words):
+        return False  # before the files are parsed that say only the others
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
     imports = tuple(imports_saying(module, words))
     return all(_leads(module, code, leading_to(module, imports, frozenset((word,)))) for word in words)
+
+
+@remembered
+def _is_said(module: Module, word: str) -> bool:
+    """Does a word stand in the file, or in one that it imports?"""
+    return module.index.says(word) or module.world.view.project.is_in_one(word, module.imported_paths())
 
 
 def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
