@@ -58,8 +58,9 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     first = {enclosing_function(read): read for read in early}  # of each method
     found: dict[str, ast.Attribute] = {read.attr: read for read in first.values()}
     for read in module.index.inside(node, ast.Attribute):
-        if is_read(read) and read.attr not in found and not has(cls, read.attr) and _is_own(cls, read):
-            found[read.attr] = read
+        if is_of_self(read) and is_read(read) and read.attr not in found and not has(cls, read.attr):
+            if _is_own(cls, read):
+                found[read.attr] = read
     others = _others(cls) if found else None
     for name, read in found.items() if others is not None else ():
         theirs = {name, _method_around(read).name} - {"__init__"}  # what is read, or the method that reads
