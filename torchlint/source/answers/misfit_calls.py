@@ -98,6 +98,7 @@ def _takes(module: Module, function: ast.FunctionDef, is_bound: bool) -> Takes:
     )
 
 
+@remembered
 def _fields(info: ClassInfo) -> Takes | None:
     """What makes an object of a dataclass, or of a class that takes nothing."""
     places, needed = [], []
