@@ -148,16 +148,17 @@ def compiled(node: ast.If | ast.While, compile_: Callable[[ast.expr], Read]) -> 
     """The tests of numbers that decide a statement; none if what it leads to ends the program."""
     if isinstance(node, ast.If) and raises(node.body):
         return []
-    compares = [part for part in _parts(node.test) if isinstance(part, ast.Compare)]
+    compares = [part for part in parts_of(node.test) if isinstance(part, ast.Compare)]
     return [CountedTest(part, compile_) for part in compares if _is_counted(part)]
 
 
-def _parts(test: ast.expr) -> Iterator[ast.expr]:
+def parts_of(test: ast.expr) -> Iterator[ast.expr]:
+    """What `and`, `or` and `not` put together in a test."""
     if isinstance(test, ast.BoolOp):
         for value in test.values:
-            yield from _parts(value)
+            yield from parts_of(value)
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _parts(test.operand)
+        yield from parts_of(test.operand)
     elif isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):  # `if not step % 10`
         yield ast.copy_location(ast.Compare(test, [ast.NotEq()], [ast.copy_location(ast.Constant(0), test)]), test)
     else:

@@ -22,6 +22,7 @@ from torchlint.shapes.language.handlers import expects, has_an_answer, shows, th
 from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds, trains_in_some_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
+from torchlint.shapes.language.running_down import FallingSides, limited
 from torchlint.shapes.language.targets import store, store_name
 from torchlint.shapes.language.walking import last_word, walk
 
@@ -270,19 +271,21 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
     names, filled = _changed([node.test], node.body, scope)
     compile_ = partial(expression, scope=scope)
     counters, later = _names(sorted(counted_names(node)), node, scope), LaterRounds(node, compile_)
-    asked = compiled(node, compile_)
+    asked, sides = compiled(node, compile_), limited(node, compile_)
 
     def loop(frame):
-        machine, guessed = frame.machine, 0
+        machine, guessed, falling = frame.machine, 0, FallingSides(sides, frame)
         with Rounds(node, frame, names, filled, counters=counters) as rounds:
             while True:
                 value = test(frame)
                 machine.changes.ask(asked, frame)
                 if type(value) is Unknown or machine.is_tensor(value):
                     guessed += 1
-                    if guessed > 2:  # twice around says all: the second round meets what the first one left
+                    # Twice around says all: the second round meets what the first one left, if that is not less.
+                    if falling.come_nearer() or guessed > 2:
                         rounds.leave_open(like_the_last=True)
                         break
+                    falling.leave_more()
                 elif not machine.truth(value, place, key):
                     break
                 if rounds.trained():
@@ -302,6 +305,8 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
                 if jump is RETURN:
                     rounds.returned()
                     return jump
+                if guessed:
+                    falling.leave_more()
         return orelse(frame)
 
     return loop
