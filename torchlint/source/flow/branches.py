@@ -121,6 +121,11 @@ def _decided(place: Value) -> Answer:
             if truth is not None and truth is is_in(child, parent.orelse):
                 return False
             found.append(truth)
+        elif isinstance(parent, ast.IfExp) and child is not parent.test:
+            truth = _truth(place.at(parent.test, ()))
+            if truth is not None and truth is (child is parent.orelse):
+                return False
+            found.append(truth)
         elif not isinstance(parent, (ast.stmt, ast.expr)) or isinstance(parent, (ast.For, ast.While, ast.Try)):
             found.append(None)
         child = parent

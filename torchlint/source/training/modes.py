@@ -14,8 +14,8 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import reads
-from torchlint.source.flow.values import Answer, Value, frame_of
-from torchlint.source.text.index import last_word, parameters_of, statement_of, within
+from torchlint.source.flow.values import Answer, LookedThrough, Value, frame_of
+from torchlint.source.text.index import enclosing_function, last_word, parameters_of, statement_of, within
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.naming import sounds_like
@@ -127,7 +127,11 @@ def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None, open_op
     unknown = not owner.known
     for base in owner.mro:
         for method in base.methods.values():
-            answer = _code_asks(base.module, method, depth, made if base is owner.mro[0] else None, open_options)
+            if _is_asked_where_it_is_called(base.module, method):
+                continue
+            of_the_object = made is not None and base is owner.mro[0] and method.name == "__init__"
+            frame = frame_of(base.module, method, made, made) if of_the_object else None
+            answer = _code_asks(base.module, method, depth, frame, open_options)
             if answer:
                 return True
             unknown = unknown or answer is None
@@ -140,12 +144,23 @@ def _switches(owner: ClassInfo) -> bool:
 
 
 @remembered
+def _is_asked_where_it_is_called(module: Module, method: ast.AST) -> bool:
+    """Does only the constructor of its class call it, which says whether, and with what?"""
+    calls = module.index.callers(method.name) if method.name != "__init__" else ()
+    return bool(calls) and all(
+        (function := enclosing_function(call)) is not None
+        and getattr(function, "name", "") == "__init__"
+        and function.up is method.up
+        and any(callee.function is method for callee in callees(Value(module, call)))
+        for call in calls
+    )
+
+
+@remembered
 def _code_asks(
-    module: Module, function: ast.AST, depth: int, made: Value | None = None, open_options: bool = False
+    module: Module, function: ast.AST, depth: int, frame: LookedThrough | None = None, open_options: bool = False
 ) -> Answer:
     answer: Answer = False
-    # What the object was made with counts for its own layers only: each object would be another question.
-    frame = frame_of(module, function, made, made) if made is not None and function.name == "__init__" else None
     for call in module.index.inside(function, ast.Call):
         word = last_word(call.func)
         if word == "dropout" and any(
@@ -163,12 +178,10 @@ def _code_asks(
         for callee in callees(Value(module, call)):
             if callee.kind == "class" and callee.owner and callee.owner.is_module:
                 inner = _class_asks(callee.owner, depth - 1, None, open_options) if depth else None
+                if inner:  # whoever it is made by may leave that out
+                    inner = _class_asks(callee.owner, depth - 1, Value(module, call, frame), open_options)
             elif callee.kind == "function" and callee.function is not None and callee.function is not function:
-                inner = (
-                    _code_asks(callee.module, callee.function, depth - 1, None, open_options)
-                    if depth and hasattr(callee.function, "name")
-                    else False
-                )
+                inner = _helper_asks(callee, Value(module, call, frame), depth - 1, open_options) if depth else False
             elif callee.name.startswith("torch.nn."):
                 inner = _layer_asks(callee.name[9:], Value(module, call, frame))
             else:
@@ -179,6 +192,17 @@ def _code_asks(
                 return True
             answer = None if inner is None else answer
     return answer
+
+
+def _helper_asks(callee: Callee, call: Value, depth: int, open_options: bool) -> Answer:
+    """Does what a function makes, `norm(8)`? If so in some call, it is asked of this one."""
+    if not hasattr(callee.function, "name"):
+        return False
+    asks = _code_asks(callee.module, callee.function, depth, None, open_options)
+    if not asks:
+        return asks
+    frame = frame_of(callee.module, callee.function, call, callee.instance, callee.closure or call.frame)
+    return _code_asks(callee.module, callee.function, depth, frame, open_options)
 
 
 def _gives_plain_layers(module: Module, name: str, made: ast.Call) -> bool:
