@@ -86,6 +86,7 @@ CHANGEABLE = (
 # What is written out as a method now and then: `self.__setattr__(name, layer)`.
 BY_NAME = {f"__{name}__": builtins.NAMES[name].function for name in ("getattr", "setattr", "delattr")}
 SUBCLASSED = "what subclasses run"  # where a class keeps its `__init_subclass__`: Python would call it too early
+MADE_BY = "the metaclass that made it"  # where a class keeps that, for those that derive from it
 READS = "what reads attributes"  # where a class keeps its `__getattribute__`: it is asked for what is not there
 _OF_ITSELF = frozenset("__name__ __qualname__ __doc__ __module__".split())  # texts that change nothing else
 
@@ -332,7 +333,8 @@ class Attributes:
                 return Unknown("what an object holds, of which a base makes more")
             return owner.__dict__
         if name == "__dict__" and isinstance(owner, type) and owner in self.codes:
-            return {k: v for k, v in vars(owner).items() if k not in (SUBCLASSED, READS, "__dict__", "__weakref__")}
+            hidden = (SUBCLASSED, READS, MADE_BY, "__dict__", "__weakref__")
+            return {k: v for k, v in vars(owner).items() if k not in hidden}
         if name == "__mro__" and isinstance(owner, type):
             return tuple(
                 k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS
@@ -400,6 +402,8 @@ class Attributes:
                     setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)
             elif self.is_own(owner):  # `kind.__init__ = wrapped`, `self.__dict__ = options` may give its objects more
                 self.open_classes.add(owner if isinstance(owner, type) else type(owner))
+                if name == "__dict__" and _may_be_shared(owner, value):
+                    owner.__dict__ = value
             elif isinstance(owner, type):
                 self.alter(owner, name, value)
                 self.open_classes.add(owner)
@@ -505,6 +509,13 @@ class Attributes:
     def is_open(self, kind: type) -> bool:
         """Whether a class has a base that is not known, so that it may have any attribute."""
         return not self.open_classes.isdisjoint(kind.__mro__)
+
+
+def _may_be_shared(owner: Any, fields: Any) -> bool:
+    """`self.__dict__ = self._shared`: what all objects of a class hold in common."""
+    if isinstance(owner, (type, nn.Module)) or type(fields) is not dict:
+        return False
+    return all(type(name) is str for name in fields)
 
 
 def _of_base(owner: Any, name: str) -> Unknown:

@@ -16,17 +16,19 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.cut_short import CONTAINERS
 from torchlint.shapes.libraries import guards, open_optimizers, written_files
 from torchlint.shapes.libraries.equal_layers import overheard
 from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
-from torchlint.shapes.machine.attributes import READS, SUBCLASSED
+from torchlint.shapes.machine.attributes import MADE_BY, READS, SUBCLASSED
 
 # Python calls these behind everybody's back, or lets them decide how objects are made and copied.
 DROPPED = frozenset(
     "__del__ __getattribute__ __reduce__ __reduce_ex__ __slots__ __metaclass__ __prepare__ __getnewargs__"
     " __getnewargs_ex__ __getstate__ __setstate__ __class__ __dict__ __weakref__ __mro_entries__ __instancecheck__"
-    " __subclasscheck__ __torch_function__ __torch_dispatch__ __array__ __array_function__ __array_interface__".split()
+    " __subclasscheck__ __subclasshook__ __torch_function__ __torch_dispatch__ __array__ __array_function__"
+    " __array_interface__".split()
 )
 BASES = (
     nn.Module,
@@ -75,6 +77,8 @@ class Classes:
             elif base is not object:
                 is_open = True
                 self.ask_base(base, code)
+        if "__subclasshook__" in namespace and standins.Interface not in known:
+            known.append(standins.Interface)  # Python would ask it about the classes of other programs, too
         body = {
             k: v for k, v in namespace.items() if k not in DROPPED and type(v) is not Unknown or k == "__annotations__"
         }
@@ -99,9 +103,23 @@ class Classes:
         if is_open:
             self.open_classes.add(made)
         self.classes.append(made)
+        self._made_by(keywords.get("metaclass", getattr(made, MADE_BY, None)), made)
         if hasattr(super(made, made), SUBCLASSED):
             self._tell_bases(made, {k: v for k, v in keywords.items() if k != "metaclass"})
         return made
+
+    def _made_by(self, metaclass: Any, made: type) -> None:
+        """A metaclass of the program, which is not run, may write each class down that it makes."""
+        if metaclass not in self.codes:
+            return
+        setattr(made, MADE_BY, metaclass)
+        making = [getattr(metaclass, name, None) for name in ("__new__", "__init__")]
+        own = [method for method in making if functions.closure_of(method) is not None]
+        for method in own:
+            self.lend_called(method)
+        if own:
+            holders = [kind for one in (metaclass, made) for kind in one.__mro__ if kind in self.codes]
+            self.lend([held for kind in holders for held in vars(kind).values() if isinstance(held, CONTAINERS)])
 
     def _tell_bases(self, made: type, keywords: dict[str, Any]) -> None:
         """What a base class does with every class that derives from it; where that fails, nobody knows what it gave."""
@@ -127,6 +145,8 @@ class Classes:
     def construct(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
         """Call a class."""
         if kind in self.codes:
+            if functions.closure_of(getattr(getattr(kind, MADE_BY, None), "__call__", None)) is not None:
+                return Unknown("a metaclass decides which object it is")
             if self.is_open(kind):
                 written_files.forget(self, [*args, *kwargs.values()])
             return self._own(kind, args, kwargs)
