@@ -39,6 +39,11 @@ def can_be_kept(part: ast.expr) -> bool:
     return not isinstance(part, ast.Name) or part.at.lookup(part.id) is part.at
 
 
+def is_timed(module: Module) -> bool:
+    """Is it measured how long something takes, so that its result may not be wanted?"""
+    return any(map(module.index.says, _CLOCKS))
+
+
 def _parts(module: Module, call: ast.Call) -> list[ast.expr]:
     """What may be meant to grow: the first of `np.append`, each of those that are joined."""
     name = external_name(Value(module, call.func)) or ""
@@ -142,7 +147,7 @@ def _is_to_grow(module: Module, call: ast.Call, part: ast.expr) -> bool:
     """In a loop that reads it only there, by what is another one in each round; out of loops, by a function that does
     nothing else. Where time is taken, the work is all that is wanted.
     """
-    if any(map(module.index.says, _CLOCKS)):
+    if is_timed(module):
         return False
     loop = next(iter(loops_around(call)), None)
     if loop is None:

@@ -1,0 +1,74 @@
+"""What operators compute and nobody takes: `mask * weights` as a statement, `- entropy` on the line below its sum."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from torchlint.source.answers.lost_joins import is_timed
+from torchlint.source.flow.choices import exclusive
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.uses import uses
+from torchlint.source.text.index import block_of, within
+from torchlint.source.training.regions import loops_around
+
+_COMPUTING = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult, ast.Pow)
+_TRYING = (ast.Module, ast.ClassDef, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler)
+_TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
+
+
+class LostSum(NamedTuple):
+    """What is wrong with a sum that stands alone: what it was to be added to, or what was to take it."""
+
+    of: ast.stmt | None
+    kept_in: ast.Name | None
+
+
+def lost_sum(module: Module, statement: ast.Expr) -> LostSum | None:
+    """Whether a statement that only computes was to do more, as far as that is certain."""
+    value, block = statement.value, block_of(statement)
+    if isinstance(statement.up, _TRYING) or not _computes(value) or is_timed(module):
+        return None
+    first, (statements, at) = _first(value), block
+    before = statements[at - 1] if at else None
+    if isinstance(first, ast.UnaryOp):
+        return LostSum(before, None) if isinstance(before, _TAKING) and before.value is not None else None
+    name = first.value if isinstance(first, ast.Subscript) else first
+    if not isinstance(name, ast.Name):
+        return None
+    if isinstance(value.op, ast.Sub) or not _is_read_on(module, name, statement):  # `end - start` is no new `end`
+        return LostSum(None, None) if len(statements) == 1 and isinstance(statement.up, ast.If) else None
+    return LostSum(None, first if isinstance(first, ast.Name) else None)
+
+
+def _computes(value: ast.expr) -> bool:
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.op, (ast.UAdd, ast.USub)) and not isinstance(value.operand, ast.Constant)
+    return isinstance(value, ast.BinOp) and isinstance(value.op, _COMPUTING) and not _is_text(value.right)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _first(value: ast.expr) -> ast.expr:
+    """`mask` of `mask * weights / 2`"""
+    while isinstance(value, ast.BinOp):
+        value = value.left
+    return value
+
+
+def _is_read_on(module: Module, name: ast.Name, statement: ast.stmt) -> bool:
+    """Is what the name stands for read after it, or in the next round of the loop around it?"""
+    scope = name.at.lookup(name.id)
+    bound = reaching(name, scope) if scope is not None and scope is name.at else []
+    stored = [one for one in bound if isinstance(one, (ast.Name, ast.arg))]
+    return any(_runs_after(use, statement, one) for one in stored for use in uses(module, one))
+
+
+def _runs_after(use: ast.Name, statement: ast.stmt, bound: ast.AST) -> bool:
+    if within(use, statement) or exclusive(use, statement):
+        return False
+    loops = loops_around(statement)
+    return use.pos > statement.pos or bool(loops) and within(use, loops[-1]) and not within(bound, loops[-1])
