@@ -108,7 +108,7 @@ def check_joined(place: Node):
 
 def computed(place: Node, call: ast.Call):
     """`torch.clamp(delta, -1, 1)`, where `delta` is read as if that had changed it."""
-    tensor = call.args[0] if call.args else None
+    tensor = next(iter((*call.args, *(k.value for k in call.keywords if k.arg == "input"), None)))
     if writes(call) or not isinstance(tensor, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)):
         return
     if shows(place) or not is_read_later(place.module, tensor):
