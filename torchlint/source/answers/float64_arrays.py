@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from torchlint.facts import named, named_of
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import dumped
+from torchlint.source.training.dtypes import is_move
 from torchlint.source.training.members import class_has_weights
 from torchlint.source.training.samples import puts_together_as_they_are
 
@@ -219,7 +219,7 @@ def _conversions_in(value: Value, depth: int) -> Iterator[Value]:
         for callee in callees(origin):
             if callee.name in CONVERSIONS and not origin.path:
                 yield origin
-            elif callee.name == ".to" and not _is_cast(origin):
+            elif callee.name == ".to" and is_move(node):
                 yield from _conversions(callee.receiver, depth - 1)
             elif callee.name == "torch.utils.data.DataLoader" and origin.path[:1] == (EACH,) and node.args:
                 if puts_together_as_they_are(origin):
@@ -256,22 +256,3 @@ def _certain(value: Value, depth: int) -> list[Value]:
     """The same where every way leads to a conversion: none goes through a transform, which may cast."""
     ways = [_conversions(origin, depth) for origin in origins(value, SAME_DTYPE)]
     return [conversion for way in ways for conversion in way] if all(ways) else []
-
-
-def _is_cast(origin: Value) -> bool:
-    """`x.to(torch.float32)`, `x.to(device, torch.float32)`, `x.to(dtype=…)`, `x.to(other)`: anything but a plain
-    move.
-    """
-    call: ast.Call = origin.node
-    if len(call.args) != 1 or any(k.arg in ("dtype", None) for k in call.keywords):
-        return any(k.arg in ("dtype", None) for k in call.keywords) or len(call.args) > 1
-    name = external_name(origin.at(call.args[0], ())) or ""
-    word = last_word(call.args[0])
-    return (
-        (name.startswith("torch.") and name != "torch.device")
-        or word in ("dtype", "float32", "float")
-        or (
-            isinstance(call.args[0], (ast.Name, ast.Attribute))
-            and not any(part in word.lower() for part in ("dev", "cuda", "gpu", "rank"))
-        )
-    )

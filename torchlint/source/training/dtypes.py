@@ -103,7 +103,7 @@ def _made_by(origin: Value, name: str, depth: int) -> str | None:
         return _CASTS[name] if not call.args else None
     if name in (".to", ".type"):
         asked = named_dtype(origin.at(call.args[-1], ())) if call.args else None
-        return _dtype(origin.at(call.func.value, ()), depth - 1) if asked is None and _is_move(call) else asked
+        return _dtype(origin.at(call.func.value, ()), depth - 1) if asked is None and is_move(call) else asked
     if name in _CLASSES:
         return _CLASSES[name]
     if name in _PLACES:
@@ -121,12 +121,36 @@ def _made_by(origin: Value, name: str, depth: int) -> str | None:
     return None
 
 
-def _is_move(call: ast.Call) -> bool:
-    """`x.to(device)`, `x.to("cuda")`: nothing is said of a dtype."""
+def is_move(call: ast.Call) -> bool:
+    """`x.to(device)`, `x.to("cuda")`: it certainly names a device, and no dtype."""
     given = [*call.args, *(k.value for k in call.keywords if k.arg == "device")]
-    return len(given) == 1 and (
-        isinstance(given[0], ast.Constant) or any(word in last_word(given[0]).lower() for word in _DEVICES)
-    )
+    asked = {k.arg for k in call.keywords}
+    return len(given) == 1 and not asked & {"dtype", "other", None} and _is_device(given[0])
+
+
+def _is_device(given: ast.expr) -> bool:
+    """What a call gives may be a dtype, too, as `torch.get_default_dtype()` is: its name must say what it is."""
+    if isinstance(given, (ast.IfExp, ast.BoolOp)):
+        ways = given.values if isinstance(given, ast.BoolOp) else [given.body, given.orelse]
+        return all(map(_is_device, ways))
+    if isinstance(given, ast.Constant):
+        return not str(given.value).startswith("torch.")  # `x.type("torch.FloatTensor")`
+    word = _device_word(given).lower()
+    return isinstance(given, ast.JoinedStr) or "dtype" not in word and any(part in word for part in _DEVICES)
+
+
+def _device_word(given: ast.expr) -> str:
+    """`device` of `self.device`, `config["device"]`, `config.get("device")` and `torch.device("cuda", 1)`, `devices` of
+    `devices[0]`.
+    """
+    key = given.slice if isinstance(given, ast.Subscript) else None
+    if isinstance(given, ast.Call) and given.args and last_word(given.func) == "get":
+        key = given.args[0]
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        return key.value
+    if isinstance(given, (ast.Call, ast.Subscript)):
+        given = given.func if isinstance(given, ast.Call) else given.value
+    return last_word(given)
 
 
 def _of_literal(data: Value) -> str | None:
