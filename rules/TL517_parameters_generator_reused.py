@@ -82,7 +82,7 @@ again: `torchlint/source/answers/run_again.py`.
 import ast
 
 from torchlint import Node, on_node
-from torchlint.source.answers.generators_made import GENERATORS, names_of_makers, seems_a_model
+from torchlint.source.answers.generators_made import GENERATORS, names_of_makers, seems_a_model, uses_where_kept
 from torchlint.source.answers.run_again import runs_again
 
 read_on = ("TL510", "TL602", "torch.nn.Module")
@@ -146,7 +146,7 @@ def _used_up(place, value, target):
 
 def _second_uses(place, target):
     """Pairs of a use and one that comes after it, or of a use with itself in the next round of a loop."""
-    uses = [use for use in place.uses(target) if _exhausts(place, use)]
+    uses = [use for use in uses_where_kept(place.module, target) if _exhausts(place, use)]
     for i, later in enumerate(uses):
         for first in uses[:i]:
             if not _is_rebound(place, first) and (

@@ -1,7 +1,8 @@
-"""The names of functions that may give a generator of parameters to whoever calls them."""
+"""What gives a generator of parameters to whoever calls it, and where one is used."""
 
 from __future__ import annotations
 
+import ast
 import re
 
 from torchlint.project import Project
@@ -9,6 +10,7 @@ from torchlint.source.flow.flow import objects
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.surface import surface
@@ -46,3 +48,15 @@ def _makers_in(project: Project, path: str) -> frozenset[str]:
         names = (_DEFINED.match(text) for text in texts if _SAYS_ONE.search(text))
         kept[path] = data, frozenset(name[1].decode() for name in names if name)
     return kept[path][1]
+
+
+def uses_where_kept(module: Module, target: ast.expr) -> list[ast.expr]:
+    """The places that may read a name or an attribute, and `self.wanted` where an `__init__` puts it there as well and
+    nothing else does.
+    """
+    found = reads(module, target)
+    for use in found if getattr(enclosing_function(target), "name", "") == "__init__" else ():
+        kept = use.up.targets[0] if isinstance(use.up, ast.Assign) and use.up.value is use else None
+        if isinstance(kept, ast.Attribute) and len(module.index.stored(kept.attr)) == 1:
+            found = [*found, *reads(module, kept)]
+    return sorted(found, key=lambda use: use.pos)
