@@ -33,8 +33,8 @@ How it is found: `torchlint/source/answers/predicted.py`.
 
 import ast
 
-from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
-from torchlint.source.answers.predicted import is_remainder, predicted
+from torchlint import SAME_NUMBERS, Call, Node, Origin, on_call, on_node
+from torchlint.source.answers.predicted import holds_one_each, is_remainder, predicted, without_sign
 
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
 
@@ -70,7 +70,7 @@ def weighed(place: Node, left: ast.expr, right: ast.expr):
 
 
 def is_log_probability(place: Node, node: ast.expr) -> bool:
-    for origin in place.origins(node):
+    for origin in map(Origin, without_sign(place.value.at(node, ()))):
         if origin.does("log_softmax") or is_normalized(origin):
             return True
         if origin.does("log"):
@@ -100,12 +100,14 @@ def is_plain(place: Node, call: Call) -> bool:
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
     origins = [one for origin in place.origins(node, SAME_NUMBERS) for one in behind_new_axis(origin)]
     compared = None
     for origin in origins:
         made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]
         if not is_remainder(origin.value) and not all(
-            o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in made
+            o.does("randint", "long", "argmax") and not is_mask(o) and holds_one_each(o.value) for o in made
         ):
             compared = compared or predicted(place.module)
             if (origin.node, origin.path) not in compared:
@@ -121,12 +123,6 @@ def behind_new_axis(origin) -> list:
     return [origin]
 
 
-def is_drawn_mask(origin) -> bool:
-    """`torch.randint(0, 2, (n, classes))`: several labels for each, where each of them has its place."""
-    size = origin.argument("size", 2) if origin.does("randint") else None
-    return isinstance(size, (ast.Tuple, ast.List)) and len(size.elts) > 1
-
-
 def is_mask(origin) -> bool:
     """`((edges < x) & (x <= edges)).long()` is one-hot by itself."""
     receiver = (
@@ -135,7 +131,7 @@ def is_mask(origin) -> bool:
     for made in origin.origins(receiver, SAME_NUMBERS) if receiver is not None else ():
         if (
             made.does("one_hot")
-            or is_drawn_mask(made)
+            or not holds_one_each(made.value)
             or isinstance(made.node, (ast.Compare, ast.BinOp, ast.UnaryOp))
             or made.is_call(
                 "torch.logical_and", ".logical_and", ".eq", "torch.eq", ".ge", ".lt", "torch.ge", "torch.lt"
