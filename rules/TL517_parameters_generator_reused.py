@@ -136,7 +136,7 @@ def _used_up(place, value, target):
     if later is not None:
         text, edit = place.source(target), place.replace(value, f"list({place.source(value)})")
         yield place.finding(
-            f"`{text}` is a generator and empty here: it has been used up",
+            f"`{place.quoted(later)}` is a generator and empty here: it has been used up",
             help=f"make it a list: `{text} = list(…)`",
             fix=place.fix("make it a list", edit, applicability="unsafe"),
             notes=[place.note(value, "the generator is made here"), place.note(first, "used up here")],
