@@ -13,7 +13,6 @@ from torchlint.source.answers.evaluation import (
     is_called_without_grad,
     is_conditional,
     is_switched,
-    last_above,
 )
 from torchlint.source.answers.gradients_in_forwards import goes_backward_by_hand
 from torchlint.source.answers.graphless_models import becomes_an_array, leaves_no_graph
@@ -21,7 +20,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
-from torchlint.source.training.acts import EVAL, TRAIN, Act, acts
+from torchlint.source.training.acts import EVAL, TRAIN, Act, acts, last_above
 from torchlint.source.training.events import Event, events, may_mention, own_events
 from torchlint.source.training.regions import has_twin_without_grad, rounds_around
 from torchlint.source.training.roles import called_model

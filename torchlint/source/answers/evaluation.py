@@ -11,7 +11,14 @@ from functools import cached_property
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.gradients_in_forwards import goes_backward_by_hand
 from torchlint.source.answers.graphless_models import asked_model, becomes_an_array, leaves_no_graph
-from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out, is_other_phase
+from torchlint.source.answers.held_out import (
+    EVALUATES,
+    are_held_out,
+    evaluating_place,
+    is_held_out,
+    is_other_phase,
+    named_at,
+)
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import origins
@@ -32,7 +39,7 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import dumped, unparsed
-from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
+from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts, last_above
 from torchlint.source.training.events import (
     Event,
     events,
@@ -75,16 +82,13 @@ _OF_THE_MODE = re.compile(r"#.*(?:(?<![.\w])eval\(\)|\b(eval(uation)?|train(ing)
 
 
 class Evaluation:
-    """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if it was made
-    so.
-    """
+    """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if made so."""
 
-    def __init__(self, event: Event, model: Value, switch: Act | None):
+    def __init__(self, event: Event, model: Value, switch: Act | None, place: Value | None = None):
         self.event = event
         self.model = model
         self.switch = switch
-        self.module = event.module
-        self.node = event.node
+        self.module, self.node = (place or event).module, (place or event).node
         self.loops: list[ast.AST] = []  # those that evaluate, innermost first
 
     @property
@@ -121,17 +125,19 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             if event.stores_grad or not event.node.args or not _may_evaluate(event):
                 continue
             model = called_model(event)
-            key = model and (id(enclosing_function(event.node)), dumped(model.node))
+            place = evaluating_place(event)
+            key = model and (id(enclosing_function(place.node)), dumped(model.node))
             if model is None or key in seen or not trace.evaluates(event, model):
                 continue
             switch = trace.train_mode(event, model)
-            if switch is True and (trace.tries_out(event) or event.module is not module and not never):
+            elsewhere = place.node is not event.node or event.module is not module and not never
+            if switch is True and (elsewhere or trace.tries_out(event)):
                 continue  # who switches it there, only its own file says
             if _is_of_a_step(event):
                 continue
             if switch is not None:
                 seen.add(key)
-                yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
+                yield Evaluation(event, named_at(place, model), switch if isinstance(switch, Act) else None, place)
 
 
 def _never_switches(module: Module) -> bool:
@@ -250,8 +256,9 @@ class _Trace:
 
     def evaluates(self, event: Event, model: Value) -> bool:
         """A name says so, or it runs under `no_grad` when training is over. Nothing there may need gradients."""
-        function = enclosing_function(event.node)
-        owner = method_class(event.module, function) if function is not None else None
+        place = evaluating_place(event)
+        function = enclosing_function(place.node)
+        owner = method_class(place.module, function) if function is not None else None
         name = getattr(function, "name", "").lower()
         if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
@@ -259,8 +266,8 @@ class _Trace:
             return False
         if event.no_grad and is_held_out(event) and self.before(event, self.steps):
             return True
-        loops = rounds_around(event.node)
-        if loops and self._may_learn_in(loops[0], event):
+        loops = rounds_around(place.node)
+        if loops and self._may_learn_in(loops[0], event, place.module):
             return False
         if (
             EVALUATES.search(name)
@@ -279,9 +286,9 @@ class _Trace:
         loaded = any(self.place[id(e)] < at and is_same(e.receiver, model) for e in self.loads)
         return not goes_on and not again and (bool(before) or loaded)
 
-    def _may_learn_in(self, loop: ast.AST, event: Event) -> bool:
+    def _may_learn_in(self, loop: ast.AST, event: Event, home: Module) -> bool:
         """Does anything in a loop take gradients? What is called from so far away is not all followed."""
-        if len(event.via) > 1 and may_mention(event.module, [loop], frozenset(("backward",))):
+        if len(event.via) > 1 and may_mention(home, [loop], _BACKWARD):
             return True
         return any(within(way.node, loop) for act in self.learning for way in (act, *act.event.via))
 
@@ -506,11 +513,6 @@ def _is_called(module: Module, function: ast.AST) -> bool:
     return bool(module.index.callers(function.name)) and any(
         module.index.holds(function, kind) for kind in (*LOOPS, *COMPREHENSIONS)
     )
-
-
-def last_above(found: list[Act], line: int) -> Act | None:
-    at = bisect_left(found, line, key=lambda act: act.node.lineno)
-    return found[at - 1] if at else None
 
 
 def is_called_without_grad(module: Module, node: ast.AST) -> bool:

@@ -13,10 +13,11 @@ from torchlint.source.flow.flow import origins
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import COMPREHENSIONS, statement_of
+from torchlint.source.text.index import COMPREHENSIONS, enclosing_function, statement_of
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.events import Event, iterated
 from torchlint.source.training.naming import word_of
+from torchlint.source.training.regions import rounds_around
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 _LOADERS = frozenset(("torch.utils.data.DataLoader",))
@@ -33,6 +34,30 @@ def is_held_out(event: Event) -> bool:
     """Is what a model is given called so, or what its result becomes?"""
     given = event.value.at(_data(event.node.args[0]), ())
     return any(map(_HELD_OUT.search, _words(given))) or bool(_MEASURED.search(_result(event.node).lower()))
+
+
+def evaluating_place(event: Event) -> Value:
+    """Where a model is asked, as a function that evaluates sees it: at its call of a helper that has the forward, as
+    `step(net, batch)` in its loop, else at the forward itself.
+    """
+    for place in (event.value, *reversed(event.via)):
+        function = enclosing_function(place.node)
+        owner = method_class(place.module, function) if function is not None else None
+        if owner is not None and (owner.is_module or owner.is_lightning):
+            break  # who calls it may be a trainer that has chosen the mode
+        if rounds_around(place.node):
+            return place if EVALUATES.search(getattr(function, "name", "").lower()) else event.value
+    return event.value
+
+
+def named_at(place: Value, model: Value) -> Value:
+    """A model by the name that it has at a place from which a helper is handed it."""
+    while enclosing_function(model.node) is not enclosing_function(place.node):
+        handed = _handed(model)
+        if handed is None:
+            return model
+        model = handed
+    return model
 
 
 def are_held_out(event: Event, loops: list[ast.AST]) -> bool:

@@ -5,6 +5,7 @@ train mode.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 
 from torchlint.printable import shortened
 from torchlint.source.flow.choices import chosen_apart
@@ -561,6 +562,11 @@ def clears_itself(call: Value) -> bool:
         and any(within(clear, callee.function) for clear in callee.module.index.callers("zero_grad"))
         for callee in callees(call)
     )
+
+
+def last_above(found: list[Act], line: int) -> Act | None:
+    at = bisect_left(found, line, key=lambda act: act.node.lineno)
+    return found[at - 1] if at else None
 
 
 def _is_of_lightning(made: Value) -> bool:
