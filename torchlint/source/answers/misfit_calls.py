@@ -13,12 +13,12 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of, has_decorator
+from torchlint.source.flow.uses import awaits_error
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors, last_word, parameters_of, within
 
 _CATCHING = ("TypeError", "Exception", "BaseException", "ValueError")
 _MOST_NAMES = 8  # that are told
-_RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
 
 
 class Takes(NamedTuple):
@@ -164,10 +164,8 @@ def is_expected(call: ast.Call) -> bool:
         if isinstance(one, ast.Try) and any(within(call, part) for part in one.body):
             if any(_catches(handler) for handler in one.handlers):
                 return True
-        if isinstance(one, (ast.With, ast.AsyncWith)):
-            items = [item.context_expr for item in one.items]
-            if any(last_word(getattr(item, "func", item)) in _RAISING for item in items):
-                return True
+        if awaits_error(one):
+            return True
         if isinstance(one, (ast.If, ast.IfExp)) and re.search(
             r"signature|argspec|hasattr|varnames|version|callable|inspect", ast.unparse(one.test)
         ):

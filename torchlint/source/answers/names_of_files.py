@@ -30,7 +30,7 @@ _OTHERWISE = (
     "__path__",
 )
 _HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
-_MADE_LATER = re.compile(r"_|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy|version)$")  # generated, or compiled
+_MADE_LATER = re.compile(r"_[A-Z]\w{0,3}|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy|version)$")  # generated, or compiled
 _ASKS_WHAT_IS_THERE = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_|hasattr", re.IGNORECASE)
 _MOST_READS = 2000
 

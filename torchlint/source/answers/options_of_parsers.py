@@ -13,9 +13,9 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.uses import is_tried
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
-    ancestors,
     block_of,
     enclosing_class,
     enclosing_function,
@@ -59,7 +59,7 @@ def unknown_options(module: Module) -> Iterator[MissingOption]:
                 found.setdefault(read.attr, []).append(use)
     for attribute, reads in list(found.items())[:_MOST]:
         if not _NO_FIELD.match(attribute) and not _may_be_set(module, attribute):
-            missing = (use for use in reads if not _is_tried(use) and _is_all_there_is(module, use))
+            missing = (use for use in reads if not is_tried(use) and _is_all_there_is(module, use))
             yield from (MissingOption(use.up, options) for use in islice(missing, 1))
 
 
@@ -267,10 +267,6 @@ def _sets(module: Module, name: str) -> bool:
     is_said = any(map(index.says, _BY_NAME)) and bool(re.search(rf"[\"']{re.escape(name)}[\"']", index.text))
     is_set = any(last_word(one.value) != "self" for one in index.attributes(name) if not isinstance(one.ctx, ast.Load))
     return is_said or is_set
-
-
-def _is_tried(read: ast.expr) -> bool:
-    return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(read))
 
 
 def _parser_of(module: Module, option: ast.Call) -> ast.Call | None:

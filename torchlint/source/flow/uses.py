@@ -16,12 +16,14 @@ from torchlint.source.text.index import (
     enclosing_class,
     enclosing_function,
     is_in,
+    last_word,
     standing_in,
     within,
 )
 from torchlint.source.text.spelling import dumped
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
 
 
 def reads(module: Module, stored: ast.AST) -> list[ast.expr]:
@@ -89,8 +91,14 @@ def may_follow(first: ast.AST, later: ast.AST) -> bool:
 
 
 def is_tried(use: ast.AST) -> bool:
-    """Is there somebody around it who catches what fails?"""
-    return any(isinstance(one, ast.Try) and one.handlers for one in ancestors(use))
+    """Is there somebody around it who catches what fails, or a test that awaits it?"""
+    return any(isinstance(one, ast.Try) and one.handlers or awaits_error(one) for one in ancestors(use))
+
+
+def awaits_error(node: ast.AST) -> bool:
+    """`with pytest.raises(ImportError):`"""
+    items = [item.context_expr for item in node.items] if isinstance(node, (ast.With, ast.AsyncWith)) else []
+    return any(last_word(getattr(item, "func", item)) in _RAISING for item in items)
 
 
 def repeats(use: ast.AST, made: ast.AST) -> bool:
