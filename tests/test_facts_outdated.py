@@ -61,6 +61,7 @@ CALLS = {
     "torch.set_autocast_gpu_dtype": lambda: torch.set_autocast_gpu_dtype(torch.float16),
     "torch.set_autocast_cpu_dtype": lambda: torch.set_autocast_cpu_dtype(torch.bfloat16),
     "torch.is_autocast_cpu_enabled": lambda: torch.is_autocast_cpu_enabled(),
+    "iter().next": lambda: iter(torch.utils.data.DataLoader(MATRIX)).next(),
     "torch.optim.lr_scheduler.*": lambda: torch.optim.lr_scheduler.StepLR(
         torch.optim.SGD([nn.Parameter(MATRIX)], 0.1), 3, verbose=True
     ),

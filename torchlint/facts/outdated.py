@@ -4,8 +4,8 @@
     torch.ger            | 1.8   | torch.outer                | same               | safe | an alias
     torch.symeig .symeig | 2.0   | torch.linalg.eigh({input}) | input, upper=False | safe |
 
-A name is a function, class or module, or a method of a tensor (`.symeig`); `*` stands for any end of a name. A
-condition says which calls are meant:
+A name is a function, class or module, or a method of a tensor (`.symeig`) or of what iterates over a loader
+(`iter().next`); `*` stands for any end of a name. A condition says which calls are meant:
 
     (verbose=)      those with this argument
     (-volatile)     those without it, which is not what is wrong with them
@@ -34,7 +34,8 @@ import re
 from typing import NamedTuple
 
 _FLAG = re.compile(r"(\w+)@(\d+):bool")
-_NAME = re.compile(r"([\w.*]+)(?:\(([^()]*)\))?")
+_NAME = re.compile(r"((?:iter\(\)\.)?[\w.*]+)(?:\(([^()]*)\))?")
+_OF_ITERATORS = "iter()."
 
 
 class OutdatedName(NamedTuple):
@@ -70,7 +71,11 @@ class OutdatedName(NamedTuple):
 
     @property
     def is_method(self) -> bool:
-        return self.name.startswith(".")
+        return self.name.startswith((".", _OF_ITERATORS))
+
+    @property
+    def is_of_iterators(self) -> bool:
+        return self.name.startswith(_OF_ITERATORS)
 
     @property
     def help(self) -> str:

@@ -91,6 +91,7 @@ torch.distributed.pipeline | 2.4 | torch.distributed.pipelining | | |
 torch.optim.lr_scheduler.*(verbose=) | 2.7 | print(scheduler.get_last_lr()) | drop | safe |
 torch.autograd.Variable(volatile=) | 0.4 | with torch.no_grad(): | | |
     it has no effect: the graph is recorded all the same
+iter().next | 1.13 | next({input}) | input | safe | iterators of Python 3 have no such method
 .reinforce | 0.4 | torch.distributions | | |
 """)
 

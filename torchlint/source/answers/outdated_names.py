@@ -15,8 +15,9 @@ from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.outdated import OutdatedName
 from torchlint.facts.removed import REMOVED
 from torchlint.source.answers.outdated_arguments import fitting
+from torchlint.source.flow.flow import origins
 from torchlint.source.flow.identity import external_name
-from torchlint.source.flow.kinds import is_tensor
+from torchlint.source.flow.kinds import LOADER, is_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Value
@@ -30,6 +31,7 @@ from torchlint.source.text.index import (
 )
 from torchlint.source.text.spelling import argument, is_super
 from torchlint.source.training.keyword_values import is_given, keyword_values
+from torchlint.source.training.roles import seems
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 _CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
@@ -211,8 +213,28 @@ class _Search:
                     yield from self._used(node, name, found)
             elif isinstance(node.up, ast.Call) and node.up.func is node:
                 found = tuple(row for row in rows if row.is_method and self._holds(row, node.up))
-                if found and (last_word(node.value) in _DATA or is_tensor(Value(self.module, node.value))):
+                if found and self._has_method(node.value, found[0]):
                     yield OutdatedUse(node.up, f".{node.attr}", fitting(self.module, node.up, found))
+
+    def _has_method(self, receiver: ast.expr, row: OutdatedName) -> bool:
+        if row.is_of_iterators:
+            return self._gives_batches(Value(self.module, receiver))
+        return last_word(receiver) in _DATA or is_tensor(Value(self.module, receiver))
+
+    def _gives_batches(self, receiver: Value) -> bool:
+        """Is it `iter(loader)`, of a loader of torch?"""
+        made = origins(receiver)
+        calls = [one.node for one in made if isinstance(one.node, ast.Call) and not one.path and not one.unknown]
+        if not calls or len(calls) < len(made) or self.module.mentions("def next("):
+            return False
+        return all(
+            last_word(call.func) == "iter"
+            and isinstance(call.func, ast.Name)
+            and call.func.at.lookup("iter") is None
+            and len(call.args) == 1
+            and seems(one.at(call.args[0], ()), LOADER)
+            for one, call in zip(made, calls)
+        )
 
     def keywords(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
         """Arguments that a whole family of functions has lost."""
@@ -328,6 +350,8 @@ class _Search:
 
     def is_beside_the_new(self, use: OutdatedUse) -> bool:
         """Is it what is done where the new way fails, or does it stand with that in a table of names?"""
+        if use.rows[0].is_of_iterators:
+            return False  # `except StopIteration:` begins again
         new = re.match(r"[\w.]+", use.help)
         said = new[0] if new else ""
         if said.rpartition(".")[2] != use.name.rpartition(".")[2]:
