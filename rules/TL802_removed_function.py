@@ -83,12 +83,14 @@ w = torch.fft.rfft(x)
 v = rfft(linear_operator.solve(x))
 ```
 
-How they are found, and who asks for a version first: `torchlint/source/answers/outdated_names.py`.
+How they are found, and who asks for a version first: `torchlint/source/answers/outdated_names.py`; `loss.data[0]`, of one number, `indexed_numbers.py`
+beside it.
 """
 
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.indexed_numbers import indexed_number
 from torchlint.source.answers.outdated_names import removed_names
 
 read_on = ("TL803", "linalg")
@@ -126,3 +128,20 @@ def is_constant(made) -> bool:
     is_kept = bool(targets) and all(isinstance(target, ast.Attribute) for target in targets)
     is_made_once = getattr(made.function, "name", "") == "__init__" and made.node.args
     return bool(is_kept and is_made_once) and made.requires_grad(made.node.args[0]) is False
+
+
+@on_node("Subscript")
+def check_numbers(place: Node):
+    """`loss.data[0]`"""
+    if (held := indexed_number(place.module, place.node)) is not None:
+        said = place.source(held)
+        fix = place.fix(
+            f"write `{said}.item()`",
+            place.replace(place.node, f"{said}.item()"),
+            applicability="unsafe" if place.node.value is held else "safe",
+        )
+        yield place.finding(
+            f"`{said}` is one number, without the dimension that it had before torch 0.4",
+            help=f"use `{said}.item()`",
+            fix=fix,
+        )
