@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,6 +19,9 @@ from torchlint.source.text.spelling import is_super
 
 _STEM = 4  # letters that two names begin with
 _SHORT = 3  # letters: of `x` and `y` nobody knows which is which
+_DIRECTIONS = frozenset(("in", "input", "out", "output"))
+_WIDTHS = frozenset(("dim", "dims", "size", "width", "features", "channels", "planes", "units"))
+_TURNING = re.compile(r"revers|invers|swap|flip|transpos|mirror")
 _TURNED = ("width", "height", "cols", "rows", "src", "tgt", "dst", "real", "fake", "left", "right", "first", "second")
 
 
@@ -36,9 +40,9 @@ def exchanged_arguments(module: Module, call: ast.Call) -> Exchanged | None:
         return None
     parameters, is_kept = _parameters(module, call)
     for place, other in _crossed(words, parameters):
-        if not _is_meant(module, call, words[place], words[other]) and (
-            is_kept or not _are_alike(words[place], words[other])
-        ):
+        pair = words[place], words[other]
+        may_be_turned = _are_widths(*pair) if is_kept else _are_alike(*pair)
+        if not may_be_turned and not _is_meant(module, call, *pair):
             return Exchanged(call.args[place], call.args[other], (parameters[place], parameters[other]))
     return None
 
@@ -59,19 +63,25 @@ def _parameters(module: Module, call: ast.Call) -> tuple[list[str], bool]:
     """The names of the parameters that a call gives its arguments to, by their places, and whether an object is made
     that keeps them.
     """
-    found = callees(Value(module, call))
-    if len(found) != 1 or found[0].partials:
-        return [], False
-    function = found[0].function
-    if found[0].kind == "class" and found[0].owner is not None:
-        start = found[0].owner.method("__init__")
-        function = start.node if start is not None else None
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
+    function, is_kept = _function(module, call)
+    if function is None:
         return [], False
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     is_bound = isinstance(function.up, ast.ClassDef) and not is_super(call.func)
     given = names[1:] if is_bound and not _is_given_itself(call, function) else names
-    return given, found[0].kind == "class"
+    return given, is_kept
+
+
+def _function(module: Module, call: ast.Call) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef | None, bool]:
+    found = callees(Value(module, call))
+    if len(found) != 1 or found[0].partials:
+        return None, False
+    function = found[0].function
+    if found[0].kind == "class" and found[0].owner is not None:
+        start = found[0].owner.method("__init__")
+        function = start.node if start is not None else None
+    is_plain = isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function.decorator_list
+    return function if is_plain else None, found[0].kind == "class"
 
 
 def _is_given_itself(call: ast.Call, function: ast.FunctionDef) -> bool:
@@ -89,18 +99,36 @@ def _are_alike(one: str, other: str) -> bool:
     )
 
 
+def _are_widths(one: str, other: str) -> bool:
+    """`in_channels` and `out_channels`, `input_dim` and `hidden_dim`: what leads back is made the other way round."""
+    a, b = set(one.split("_")), set(other.split("_"))
+    return bool(a & b & _WIDTHS) and not _DIRECTIONS.isdisjoint(a | b)
+
+
 def _is_meant(module: Module, call: ast.Call, one: str, other: str) -> bool:
     """Are they short, two of a kind that are turned round on purpose, or given the other way round nearby?"""
     if min(len(one), len(other)) < _SHORT or any(word in one.lower() for word in _TURNED):
         return True
+    if _TURNING.search(getattr(enclosing_function(call), "name", "")):
+        return True  # `reverse_kl`
     results = statement_of(call).targets if isinstance(call.up, ast.Assign) else []
     if any({one, other} <= {_word(part) for part in getattr(target, "elts", ())} for target in results):
         return True  # `net, head = moved(net, head)` gives them back as it gets them
     around = enclosing_function(call) or module.tree
-    return _times(module, around, last_word(call.func), frozenset((one, other))) > 1
+    given = _given_both(module, around, frozenset((one, other)))
+    return any(
+        again is not call and (last_word(again.func) == last_word(call.func) or _run_the_same(module, call, again))
+        for again in given
+    )
+
+
+def _run_the_same(module: Module, call: ast.Call, again: ast.Call) -> bool:
+    """`self.text_to_image(image, text)` and `self.image_to_text(text, image)`, two objects of one class"""
+    function, _ = _function(module, call)
+    return function is not None and function is _function(module, again)[0]
 
 
 @remembered
-def _times(module: Module, around: ast.AST, function: str, words: frozenset[str]) -> int:
-    """How often a function is given two things in a part of a file, whichever comes first."""
-    return sum(words <= set(map(_word, again.args)) for again in module.index.calls_of(function, inside=around))
+def _given_both(module: Module, around: ast.AST, words: frozenset[str]) -> list[ast.Call]:
+    """The calls in a part of a file that are given two things, whichever comes first."""
+    return [call for call in module.index.inside(around, ast.Call) if words <= set(map(_word, call.args))]
