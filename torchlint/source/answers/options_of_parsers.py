@@ -75,7 +75,7 @@ def added_twice(module: Module) -> Iterator[OptionAgain]:
             continue
         for flag in again:
             first = found.setdefault((id(parser), flag.value), flag)
-            if first.up is not call and _runs_after(first, flag):
+            if first.up is not call and _runs_after(first, flag) and not is_tried(flag):
                 yield OptionAgain(flag, first)
 
 
@@ -99,6 +99,8 @@ def _options(module: Module) -> frozenset[str] | None:
     index = module.index
     if index.stands(frozenset(_SETTING_ANY), module.tree):
         return None
+    if not all(isinstance(use.up, ast.Call) and use.up.func is use for use in index.attributes("add_argument")):
+        return None  # `add = parser.add_argument`
     found = [_destination(call) for call in index.callers("add_argument")]
     if None in found or not found or any(_is_handed_on(module, name) for name in _names_of_parsers(module)):
         return None
@@ -113,7 +115,7 @@ def _destination(option: ast.Call) -> str | None:
         return None
     for keyword in option.keywords:
         if keyword.arg == "dest":
-            return getattr(keyword.value, "value", None)
+            return keyword.value.value if isinstance(keyword.value, ast.Constant) else None
     names = [given.value if isinstance(given, ast.Constant) else None for given in option.args]
     if not names or not all(isinstance(name, str) for name in names):
         return None
