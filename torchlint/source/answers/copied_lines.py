@@ -23,6 +23,7 @@ _ONLY_ASKING = frozenset(
 _TRAINING = frozenset(("train", "training"))
 _HELD_OUT = frozenset(("val", "valid", "validation", "eval", "evaluation", "test", "dev"))
 _OF_OPTIMIZERS = re.compile("opt|sched|scaler")
+_COUNTS = re.compile(r"(?:^|_)(?:n|num|len|size|count|steps?|iters?|iterations|every|interval|freq|frequency)(?:_|$)")
 _COUNTING = frozenset(("enumerate", "tqdm"))
 
 
@@ -102,8 +103,17 @@ def argument_of_twin(module: Module, assigned: ast.Assign) -> Twin | None:
         return None
     if any(isinstance(one.ctx, ast.Store) and enclosing_function(one) is function for one in module.index.names(name)):
         return None
+    if _keeps_the_width(module, target, name, value.id):
+        return None
     others = [use for use in uses(module, taken) if use is not value]
     return Twin(value, own) if others and _is_kept_as_its_own(taken.arg, others) else None
+
+
+def _keeps_the_width(module: Module, target: ast.Attribute, name: str, given: str) -> bool:
+    """`self.out_channels = in_channels`, which only others may ask for: a pooling layer takes what all layers take."""
+    one, other = name.partition("_"), given.partition("_")
+    is_told = (one[0], other[0]) in (("out", "in"), ("output", "input")) and one[2] == other[2]
+    return is_told and all(isinstance(read.ctx, ast.Store) for read in module.index.attributes(target.attr))
 
 
 def _is_kept_as_its_own(name: str, found: list[ast.Name]) -> bool:
@@ -211,6 +221,8 @@ def length_of_another(length: ast.Call) -> Twin | None:
     counted, total = _parts_of_mean(length)
     if counted is None or total is None:
         return None
+    if _COUNTS.search(last_word(total).lower()):
+        return None  # `eval_steps / len(train_loader)` epochs, `n_val / len(train_set)` of the data
     if _are_other_parts(total, counted):  # `val_loss / len(train_loader)`
         return Twin(counted, total)
     block, at = block_of(statement_of(length))
