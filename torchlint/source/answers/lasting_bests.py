@@ -12,6 +12,7 @@ from torchlint.source.text.index import LOOPS, ancestors, statement_of, within
 _WORST = 1e3  # what is called the best and is as large as that is what all are better than
 _BEGINNINGS = (0, 1, -1)
 _INFINITE = frozenset(("inf", "Inf", "Infinity"))
+_BOUNDS = frozenset(("possible", "theoretical", "ideal", "known", "threshold", "bound", "limit", "case", "reachable"))
 _LEAVES = (ast.Return, ast.Raise, ast.Break)
 
 
@@ -28,7 +29,8 @@ def lasting_best(module: Module, compared: ast.Compare) -> ast.Name | None:
 
 
 def _only_given(name: ast.expr, loop: ast.AST) -> ast.Name | None:
-    if not isinstance(name, ast.Name) or "best" not in name.id.lower().split("_"):
+    words = name.id.lower().split("_") if isinstance(name, ast.Name) else []
+    if "best" not in words or not _BOUNDS.isdisjoint(words):
         return None
     if (scope := name.at.lookup(name.id)) is None or len(scope.bindings.get(name.id, ())) != 1:
         return None
