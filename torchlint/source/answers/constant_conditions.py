@@ -46,7 +46,7 @@ def settled_comparison(module: Module, compared: ast.Compare) -> Settled | None:
         return _settled_type(module, compared, answer)
     if isinstance(operator, (ast.Eq, ast.NotEq)):
         for one, other in (sides, sides[::-1]):
-            if _is_nan(module, one):
+            if _is_nan(module, one) and not _is_nan(module, other):  # who compares two of them knows
                 return Settled(compared, f"is {answer}: nan equals nothing, itself neither", "ask `isnan`")
             if _names_a_device(other) and _is_device(module, one):
                 help = f"compare its type: `{unparsed(one)}.type {_sign(operator)} {unparsed(other)}`"
@@ -73,7 +73,8 @@ def _asks_for(compared: ast.Compare, word: str) -> bool:
 
 
 def _is_type(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type" and len(node.args) == 1
+    is_called = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type" and len(node.args) == 1
+    return is_called and node.func.at.lookup("type") is None  # no parameter of that name
 
 
 def _is_new(node: ast.expr) -> bool:
@@ -109,6 +110,8 @@ def _bare_text(operation: ast.BoolOp) -> Settled | None:
         if not _is_text(part):
             continue
         if is_condition(operation):
+            if not is_or and _is_a_message(operation, part):
+                continue
             said = f"is {_ALWAYS}, by the text `{unparsed(part)}`" if is_or else f"does not look at `{unparsed(part)}`"
         elif index == len(operation.values) - 1 or isinstance(operation.up, (ast.keyword, ast.Assign)):
             continue  # `name or "default"`, `address="0.0.0.0" or "127.0.0.1"`, of which one was chosen
@@ -118,6 +121,12 @@ def _bare_text(operation: ast.BoolOp) -> Settled | None:
             said = f"does not look at `{unparsed(part)}`"
         return Settled(operation, said, 'name both sides of each comparison, `x in ("a", "b")`')
     return None
+
+
+def _is_a_message(operation: ast.BoolOp, part: ast.expr) -> bool:
+    """`assert low < high and "low must be below high"`, as C has it"""
+    is_last = isinstance(operation.up, ast.Assert) and part is operation.values[-1]
+    return is_last and len(operation.values) > 1 and " " in part.value.strip()
 
 
 def _excluding(operation: ast.BoolOp) -> Settled | None:
@@ -148,6 +157,7 @@ def _only_looks(node: ast.expr) -> bool:
         and (
             not isinstance(part, ast.Call)
             or getattr(part.func, "attr", getattr(part.func, "id", "")) in _SAME_EACH_TIME
+            and (part.args or getattr(part.func, "attr", "") != "get")  # `queue.get()` takes another one each time
         )
         for part in ast.walk(node)
     )
