@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
+from torchlint.source.answers.filled_objects import is_filled
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -248,7 +249,7 @@ def is_given(cls: ClassInfo, name: str) -> bool:
     """May an object get it from somebody else, `net.head = …`, `setattr(net, "head", …)`?"""
     world = cls.module.world
     paths = world.view.mentions(name)
-    if len(paths) >= _MOST_FILES or _gives(cls.module, name):
+    if len(paths) >= _MOST_FILES or _gives(cls.module, name) or is_filled(cls):
         return True
     may_give = _giving(name)
     others = (world.module(path) for path in paths if may_give.search(world.view.read(path) or ""))
