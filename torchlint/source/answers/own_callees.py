@@ -5,7 +5,7 @@ and not what a decorator, an heir, a second definition or a metaclass makes of i
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.callers import is_of_the_project, may_be_an_object, may_be_ours
@@ -15,7 +15,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.patched import is_patched
 from torchlint.source.flow.signatures import first_parameter, has_decorator, is_static
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, parameters_of
 from torchlint.source.text.spelling import is_super, root_of
 
 # Decorators below which a function is called as it is written.
@@ -28,6 +28,7 @@ _PLAIN_BASES = frozenset(("builtins.object", "abc.ABC", "typing.Generic", "typin
 # Bases whose objects are not made by `__init__` alone.
 _MADE_OTHERWISE = ("enum.", "typing.", "builtins.", "pydantic.", "ctypes.", "torch.Tensor", "torch.nn.Parameter")
 _FREE = ("torch.autograd.Function",)
+_OF_CLASSES = ("__new__", "__init_subclass__", "__class_getitem__")  # which are given the class
 _MOST_BASES = 12
 
 
@@ -100,13 +101,34 @@ def _of_origins(found: list[Value]) -> list[Target]:
 def _of_definition(home: Module, node: ast.FunctionDef | ast.ClassDef) -> list[Target]:
     if isinstance(node, ast.ClassDef):
         return list(_constructor(class_info(home, node)))
-    return [Target(home, node, False)] if is_kept(node) else []
+    return [Target(home, node, False)] if is_kept(home, node) else []
 
 
-def is_kept(function: ast.FunctionDef) -> bool:
+def is_kept(module: Module, function: ast.FunctionDef) -> bool:
     """Is it called as it is written?"""
-    marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in function.decorator_list]
-    return all(last_word(mark) in _KEEPING or last_word(mark).startswith("register") for mark in marks)
+    return all(_keeps(module, mark, _KEEPING) for mark in function.decorator_list)
+
+
+def _keeps(module: Module, mark: ast.expr, keeping: Collection[str]) -> bool:
+    """Is what stands below a decorator what goes by its name? So it is where something is only registered, and below
+    one of our own that gives back what it gets, whatever it is called.
+    """
+    maker = mark.func if isinstance(mark, ast.Call) else mark
+    word = last_word(maker)
+    if word not in keeping and not word.startswith("register"):
+        return False
+    own = [one.node for one in origins(Value(module, maker)) if not one.path] if isinstance(maker, ast.Name) else []
+    return all(_gives_back(one) for one in own if isinstance(one, ast.FunctionDef))
+
+
+def _gives_back(decorator: ast.FunctionDef) -> bool:
+    """Does it return what it is given, or a function that does?"""
+    within_it = {one.name: one for one in decorator.body if isinstance(one, ast.FunctionDef)}
+    taken = {one.arg for one in parameters_of(decorator)}
+    return all(
+        isinstance(one, ast.Name) and (one.id in taken or one.id in within_it and _gives_back(within_it[one.id]))
+        for one in decorator.gives
+    )
 
 
 def _constructor(info: ClassInfo) -> Iterator[Target]:
@@ -134,8 +156,7 @@ def _is_made_plainly(info: ClassInfo) -> bool:
             return False
         if any(last_word(word.value) != "ABCMeta" for word in one.node.keywords):
             return False
-        marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in one.node.decorator_list]
-        if any(last_word(m) not in ("dataclass", "final") and not last_word(m).startswith("register") for m in marks):
+        if not all(_keeps(one.module, mark, ("dataclass", "final")) for mark in one.node.decorator_list):
             return False
     return not any(
         base is not None and base not in _PLAIN_BASES and base.startswith((*_MADE_OTHERWISE, *_FREE))
@@ -162,7 +183,9 @@ def certain_method(info: ClassInfo, name: str) -> Target | None:
 
 def _once(owner: ClassInfo, found: ClassInfo, name: str) -> Target | None:
     node = found.methods[name]
-    if found.node.scope.bindings.get(name) != [node] or not isinstance(node, ast.FunctionDef) or not is_kept(node):
+    if found.node.scope.bindings.get(name) != [node] or not isinstance(node, ast.FunctionDef):
+        return None
+    if not is_kept(found.module, node):
         return None
     if owner.attribute(name):  # `self.run = …`
         return None
@@ -207,7 +230,7 @@ def _of_self(module: Module, func: ast.Attribute, method: ast.FunctionDef) -> li
 def _of_self_called(module: Module, method: ast.FunctionDef) -> list[Target]:
     """`self(x)`"""
     info = method_class(module, method)
-    if info is None or has_decorator(method, "classmethod"):
+    if info is None or has_decorator(method, "classmethod") or method.name in _OF_CLASSES:
         return []
     found = _when_called(info)
     return [] if found is None else [found._replace(may_be_of_heir=True)]
@@ -327,6 +350,8 @@ def all_targets(module: Module, call: ast.Call) -> list[Target]:
             return []
         if held is not None and any(heir is None or held in heir.attributes for heir in _heirs_of_self(module, call)):
             return []
+        if is_super(getattr(call.func, "value", call.func)) and _may_be_of_twin(target):
+            return []
         if not target.may_be_of_heir:
             found.append(target)
             continue
@@ -338,6 +363,14 @@ def all_targets(module: Module, call: ast.Call) -> list[Target]:
                 return []
             found += [method] * (name in heir.methods)
     return found
+
+
+def _may_be_of_twin(target: Target) -> bool:
+    """Does a class derive from that of a `super()` and from another one, whose method may come first then?"""
+    bases = (
+        [base for base in heir.bases if base not in _PLAIN_BASES] if heir else None for heir in _heirs(target.owner)
+    )
+    return any(found is None or len(found) > 1 for found in bases)
 
 
 def _self_attribute(func: ast.expr) -> str | None:

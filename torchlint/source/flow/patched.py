@@ -44,13 +44,14 @@ def _given(module: Module, name: str) -> Iterator[ast.expr]:
     for call in module.index.callers("setattr"):
         if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) and call.args[1].value == name:
             yield call.args[0]
-    for call in module.index.callers("register_forward_hook"):
-        if isinstance(call.func, ast.Attribute) and call.args and _may_give(module, call.args[0]):
-            yield call.func.value
+    for word in ("register_forward_hook", "register_forward_pre_hook"):
+        for call in module.index.callers(word):
+            if isinstance(call.func, ast.Attribute) and call.args and _may_give(module, call.args[0]):
+                yield call.func.value
 
 
 def _may_give(module: Module, hook: ast.expr) -> bool:
-    """May a hook return something, which comes in the place of the output?"""
+    """May a hook return something, which comes in the place of the output, or of what is given?"""
     if isinstance(hook, ast.Lambda):
         return not isinstance(hook.body, ast.Call) or last_word(hook.body.func) not in _KEEPING
     known = module.index.functions_called(last_word(hook))
