@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 
 _ERRORS = frozenset(
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)
 )
+_ASKED_FOR = re.compile(r"\bisinstance\([^()]*,\s*\(?[\w., ]*(?:Exception|Error)\b")
 _TO_COME = "NotImplementedError"  # which nobody takes for an answer
 
 
@@ -37,8 +40,21 @@ def error_returned(module: Module, returned: ast.Return) -> ast.expr | None:
     made = error_made(module, value)
     if made is None or _error_named(module, made.func) == _TO_COME:
         return made
+    if _is_taken_for_an_answer(module, function):
+        return None
     others = [one for one in module.index.inside(function, ast.Return) if enclosing_function(one) is function]
     return made if any(_is_an_answer(module, one.value) for one in others) else None
+
+
+def _is_taken_for_an_answer(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Does somebody who says its name ask whether there is an error, or raise what it has returned?"""
+    view = module.world.view
+    texts = (module.index.text, *(view.read(path) or "" for path in view.mentions(function.name)))
+    if any(_ASKED_FOR.search(text) for text in texts):
+        return True
+    targets = [call.up.targets[0] for call in module.index.callers(function.name) if isinstance(call.up, ast.Assign)]
+    named = [one for one in targets if isinstance(one, ast.Name)]
+    return any(isinstance(use.up, ast.Raise) for one in named for use in uses(module, one))
 
 
 def _does_no_more(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
