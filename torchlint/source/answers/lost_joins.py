@@ -19,7 +19,17 @@ from torchlint.source.text.index import enclosing_function, statement_of, within
 from torchlint.source.training.regions import loops_around
 
 _CHANGED = frozenset(("numpy.append", "numpy.insert", "numpy.delete"))  # copies of their first argument
-_CLOCKS = "perf_counter", "timeit", "time.time", "Timer", "benchmark", "profile"
+_CLOCKS = (
+    "perf_counter",
+    "timeit",
+    "time.time",
+    "Timer",
+    "benchmark",
+    "profile",
+    "elapsed_time",
+    "FlopCounter",
+    "memory_allocated",
+)
 _pos = attrgetter("pos")
 
 

@@ -7,13 +7,24 @@ from typing import NamedTuple
 
 from torchlint.source.answers.lost_joins import is_timed
 from torchlint.source.flow.choices import exclusive
+from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import block_of, within
 from torchlint.source.training.regions import loops_around
 
 _COMPUTING = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.MatMult, ast.Pow)
+_METHODS = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.MatMult: "__matmul__",
+    ast.Pow: "__pow__",
+}
 _TRYING = (ast.Module, ast.ClassDef, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler)
 _TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
@@ -35,7 +46,7 @@ def lost_sum(module: Module, statement: ast.Expr) -> LostSum | None:
     if isinstance(first, ast.UnaryOp):
         return LostSum(before, None) if isinstance(before, _TAKING) and before.value is not None else None
     name = first.value if isinstance(first, ast.Subscript) else first
-    if not isinstance(name, ast.Name):
+    if not isinstance(name, ast.Name) or _is_done_again(statement) or _has_operators(module, name, value):
         return None
     if isinstance(value.op, ast.Sub) or not _is_read_on(module, name, statement):  # `end - start` is no new `end`
         return LostSum(None, None) if len(statements) == 1 and isinstance(statement.up, ast.If) else None
@@ -46,6 +57,25 @@ def _computes(value: ast.expr) -> bool:
     if isinstance(value, ast.UnaryOp):
         return isinstance(value.op, (ast.UAdd, ast.USub)) and not isinstance(value.operand, ast.Constant)
     return isinstance(value, ast.BinOp) and isinstance(value.op, _COMPUTING) and not _is_text(value.right)
+
+
+def _is_done_again(statement: ast.Expr) -> bool:
+    """`for _ in range(3): a @ b`, to get warm: the same each time, and nothing else"""
+    loop = statement.up
+    if not isinstance(loop, ast.For) or len(loop.body) > 1 or not isinstance(loop.target, ast.Name):
+        return False
+    return all(one.id != loop.target.id for one in ast.walk(statement) if isinstance(one, ast.Name))
+
+
+def _has_operators(module: Module, name: ast.Name, value: ast.expr) -> bool:
+    """May it be an object of the project with operators of its own, `pipeline + stage`, which may do anything?"""
+    method = _METHODS.get(type(getattr(value, "op", None)), "")
+    if module.index.functions_called(method):
+        return True
+    found = [
+        callee for made in objects(Value(module, name)) if isinstance(made.node, ast.Call) for callee in callees(made)
+    ]
+    return any(one.owner is not None and one.owner.method(method) is not None for one in found)
 
 
 def _is_text(node: ast.expr) -> bool:
