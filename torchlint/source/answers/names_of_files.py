@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.project import beginning, imported_as
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.uses import is_tried
@@ -18,18 +19,13 @@ from torchlint.source.text.index import Scope, enclosing_function
 from torchlint.source.training.regions import tests_around
 
 # What may give a file names that it does not say.
-_OTHERWISE = (
-    "import *",
-    "__getattr__",
-    "globals()",
-    "locals()",
-    "vars()",
-    "exec(",
-    "setattr(",
-    "sys.modules",
-    "__path__",
-)
+_OTHERWISE = ("__getattr__", "globals()", "locals()", "vars()", "exec(", "setattr(", "sys.modules", "__path__")
+_TAKES_ALL = re.compile(r"\bimport\s*\*")
 _HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
+_FILLING = re.compile(
+    r"\bsetattr\(\s*(\w+)\s*,\s*[^\"'\s]|\bvars\(\s*(\w+)\s*\)\s*(?:\.update|\[)|\b(\w+)\.__dict__\s*(?:\.update|\[)"
+)
+_AS = re.compile(r"\b(\w+)[ \t]+as[ \t]+(\w+)")
 _MADE_LATER = re.compile(r"_[A-Z]\w{0,3}|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy|version)$")  # generated, or compiled
 _ASKS_WHAT_IS_THERE = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_|hasattr", re.IGNORECASE)
 _MOST_READS = 2000
@@ -87,14 +83,37 @@ def _lacks(module: Module, path: str, name: str) -> bool:
     text = module.world.view.read(path)
     if text is None or any(word in text for word in _OTHERWISE) or _HANDS_ITSELF_ON.search(text):
         return False
+    if _TAKES_ALL.search(text):
+        return False
     if name.startswith("__") or _MADE_LATER.fullmatch(name) or any(module.world.view.project.saying(name, (path,))):
         return False
-    return all(imported_as(other) != imported_as(path) for other in module.world.view.mentions(name))
+    if any(imported_as(other) == imported_as(path) for other in module.world.view.mentions(name)):
+        return False
+    return not _is_filled(module, imported_as(path))
+
+
+@remembered
+def _is_filled(module: Module, word: str) -> bool:
+    """Does anybody put names into a file that are written nowhere, `vars(config).update(values)`?"""
+    view = module.world.view
+    texts = (module.index.text, *(view.read(path) or "" for path in view.mentions(word)))
+    return any(_FILLING.search(text) and word in _filled_in(text) for text in texts)
+
+
+def _filled_in(text: str) -> set[str]:
+    """The words of the files into which a text puts names, whatever it calls them."""
+    bound = {short: long for long, short in _AS.findall(text)}
+    found = {next(filter(None, one)) for one in _FILLING.findall(text)}
+    return {bound.get(one, one) for one in found}
 
 
 def _may_be_a_part(module: Module, path: str, name: str) -> bool:
     """May a name of a package be one of its files, which need not be Python, or be there yet?"""
-    return os.path.basename(path) == "__init__.py" and name.islower() and _defined_in(module, name) is None
+    if os.path.basename(path) != "__init__.py":
+        return False
+    folder = os.path.join(os.path.dirname(path), name, "")
+    is_folder = any(one.startswith(folder) for one in module.world.view.project.files())
+    return is_folder or name.islower() and _defined_in(module, name) is None
 
 
 def _defined_in(module: Module, name: str) -> str | None:
@@ -124,7 +143,7 @@ def _read_of(module: Module, alias: ast.alias, path: str | None) -> Iterator[Mis
 def _is_put_there(module: Module, name: str) -> bool:
     """Does any file set an attribute of that name, of whatever?"""
     view = module.world.view
-    puts = re.compile(rf"\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)|setattr\(")
+    puts = re.compile(rf"\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)|setattr\(|\bcreate\s*=\s*True")
     return any(puts.search(view.read(path) or "") for path in (module.path, *view.mentions(name)))
 
 
