@@ -22,6 +22,7 @@ from torchlint.source.text.index import (
     enclosing_function,
     last_word,
     loop_around,
+    standing_in,
     statement_of,
     within,
 )
@@ -36,7 +37,8 @@ _PASSED_BY = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.comprehensi
 _LEAVING = (ast.Return, ast.Raise, ast.Yield)
 _SETTING_ANY = ("exec", "locals", "vars", "__dict__", "__slots__", "__setattr__")
 _ANSWERING = ("__getattr__", "__getattribute__", "__setattr__", "__init_subclass__")
-_BY_NAME = ("attr", "add_module", "register_")
+_TABLES = ("_modules", "_parameters", "_buffers")  # of a module, by name
+_BY_NAME = ("attr", "add_module", "register_", *_TABLES)
 _MOST_FILES = 50  # that say a word
 _MADE_OF_ANOTHER = re.compile(r"_(?:orig|mask|g|v|u)$")  # by torch, of `weight`: `prune`, `weight_norm`
 _OF_TOOLS = ("qconfig", "parametrizations", "activation_post_process")  # which prepare a module for something
@@ -206,6 +208,9 @@ def _may_set_any(owner: ClassInfo) -> bool:
         return True
     if index.gaps.is_in(node) or index.stands(frozenset(_SETTING_ANY), node):
         return True
+    entries = (table.up for word in _TABLES for table in standing_in(node, index.attributes(word)))
+    if any(isinstance(one, ast.Subscript) and not isinstance(one.slice, ast.Constant) for one in entries):
+        return True
     return any(not _is_constant(call) for call in index.calls_of(*SETTERS, "register_buffer", inside=node))
 
 
@@ -248,7 +253,7 @@ def _is_made(cls: ClassInfo) -> bool:
 def is_given(cls: ClassInfo, name: str) -> bool:
     """May an object get it from somebody else, `net.head = …`, `setattr(net, "head", …)`?"""
     world = cls.module.world
-    paths = world.view.mentions(name)
+    paths = [*world.view.mentions(name), world.view.path]
     if len(paths) >= _MOST_FILES or _gives(cls.module, name) or is_filled(cls):
         return True
     may_give = _giving(name)
