@@ -17,6 +17,7 @@ from torchlint.source.flow.signatures import first_parameter, has_decorator, is_
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
 from torchlint.source.text.spelling import is_super, root_of
+from torchlint.source.training.members import words_in_strings
 
 # Decorators below which a function is called as it is written.
 _KEEPING = frozenset(
@@ -346,7 +347,7 @@ def all_targets(module: Module, call: ast.Call) -> list[Target]:
     held = _self_attribute(call.func)
     for target in targets(module, call):
         name = target.node.name
-        if any(one.index.stored(name) for one in (module, target.module)):
+        if any(one.index.stored(name) for one in (module, target.module)) or _is_put_over(module, name):
             return []
         if held is not None and any(heir is None or held in heir.attributes for heir in _heirs_of_self(module, call)):
             return []
@@ -363,6 +364,11 @@ def all_targets(module: Module, call: ast.Call) -> list[Target]:
                 return []
             found += [method] * (name in heir.methods)
     return found
+
+
+def _is_put_over(module: Module, name: str) -> bool:
+    """May a test put something else in its place, `monkeypatch.setattr(nets, "loss", zero)`, `patch("nets.loss")`?"""
+    return any(map(module.index.says, ("setattr", "patch"))) and name in words_in_strings(module)
 
 
 def _may_be_of_twin(target: Target) -> bool:
