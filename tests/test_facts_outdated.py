@@ -246,3 +246,12 @@ def test_a_default_on_the_gpu_is_not_taken_from_anyone(tmp_path) -> None:
     text = 'import torch\n\ntorch.set_default_tensor_type("torch.cuda.FloatTensor")\n'
     [finding] = lint(text, Job.of(tmp_path / "a.py", settings)).findings
     assert finding.fix is None
+
+
+@pytest.mark.parametrize("line", ["torch.nn.utils.remove_weight_norm(layer)", "layer.weight_g.data.fill_(1)"])
+def test_who_handles_the_old_weight_norm_keeps_it(line: str, tmp_path) -> None:
+    """What takes it off and what reads its two parameters find neither on a layer of the new one."""
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL803",)),))
+    text = f"import torch\nfrom torch.nn.utils import weight_norm\nlayer = weight_norm(conv)\n{line}\n"
+    [finding] = lint(text, Job.of(tmp_path / "a.py", settings)).findings
+    assert finding.fix is None

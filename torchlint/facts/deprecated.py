@@ -89,7 +89,8 @@ torch.nn.init.kaiming_normal | 0.4 | torch.nn.init.kaiming_normal_ | same | safe
 torch.nn.init.orthogonal | 0.4 | torch.nn.init.orthogonal_ | same | safe |
 torch.nn.init.sparse | 0.4 | torch.nn.init.sparse_ | same | safe |
 torch.nn.utils.clip_grad_norm | 0.4 | torch.nn.utils.clip_grad_norm_ | same | safe |
-torch.nn.utils.weight_norm | 2.1 | torch.nn.utils.parametrizations.weight_norm | same | unsafe |
+torch.nn.utils.weight_norm | 2.1 | torch.nn.utils.parametrizations.weight_norm | same |
+    unsafe unless remove_weight_norm weight_g weight_v |
     the parameters have other names in checkpoints
 torch.nn.utils.stateless.functional_call | 2.0 | torch.func.functional_call | same | safe |
 torch.nn.parallel.DistributedDataParallelCPU | 1.2 | torch.nn.parallel.DistributedDataParallel | same | safe |

@@ -24,8 +24,9 @@ A name is a function, class or module, or a method of a tensor (`.symeig`) or of
 
 or the parameters that may be given, in order: `a`; `a=c` is c if it is given, `a==c` is given as c; `a:int` and
 `a:number` are such literals; `a?` is passed on by its name. Of a result of several parts `first` before them keeps the
-first one. `safe unless sparse` is unsafe where the project says that word. Of rows for one name the first that fits is
-the help, and the first of these with a fix makes it. A line that begins with spaces goes on with the row above it.
+first one. `safe unless sparse` is unsafe where the project says that word, `unsafe unless hook` is no fix there. Of
+rows for one name the first that fits is the help, and the first of these with a fix makes it. A line that begins with
+spaces goes on with the row above it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class OutdatedName(NamedTuple):
     instead: str
     arguments: str
     fix: str  # safe, unsafe, or empty
-    doubt: str  # a word of the project that makes it unsafe
+    doubt: str  # words of the project that make a safe one unsafe, and an unsafe one wrong
     why: str
 
     @property
