@@ -181,6 +181,22 @@ def test_a_fix_that_needs_an_assumption_is_not_safe(line, tmp_path):
     assert left == text and applied == [] and outcome.findings
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for m in net.modules():\n    if isinstance(m, nn.Conv2d):\n        m.bias.data.zero_()",
+        "for m in net.modules():\n    if isinstance(m, nn.modules.conv._ConvNd):\n        nn.init.zeros_(m.bias)",
+        "for m in net:\n    if m.__class__.__name__.find('Conv') != -1 and hasattr(m, 'bias'):\n        m.bias.data.zero_()",
+        "net[0].bias.data.zero_()",
+    ],
+)
+def test_a_bias_that_is_filled_stays(line, tmp_path):
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL609",)),))
+    text = f"from torch import nn\n\nnet = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))\n{line}\n"
+    left, _, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", settings), unsafe=True)
+    assert left == text and outcome.findings
+
+
 def test_what_another_file_imports_from_here_keeps_its_name(tmp_path):
     (tmp_path / "main.py").write_text("from weights import normal\n\nnormal(x)\n")
     text = "from torch.nn.init import normal\n\nnormal(layer.weight)\n"
