@@ -141,6 +141,8 @@ def without_argument(module: Module, call: ast.Call, argument: ast.AST) -> Edits
     if kept and place == len(node.args) - 1:
         last = node.args[-1]
         kept[-1] = kept[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+    elif place and isinstance(kept[place - 1].comma.whitespace_after, cst.SimpleWhitespace):
+        kept[place - 1] = kept[place - 1].with_changes(comma=node.args[place].comma)  # its line ends where it did
     return rewritten(module, call, node.with_changes(args=tuple(kept)))
 
 
