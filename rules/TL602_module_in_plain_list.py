@@ -132,12 +132,14 @@ class ByHand(nn.Module):
         return [p for other in self.others for p in other.parameters()]
 ```
 
-What counts as registered is answered in `torchlint/source/answers/unregistered.py`.
+What counts as registered is answered in `torchlint/source/answers/unregistered.py`, and whether a container of torch does
+for all uses in `container_uses.py` beside it.
 """
 
 import ast
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.container_uses import can_be
 from torchlint.source.answers.unregistered import unregistered
 
 read_on = ("TL605", "TL608", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList")
@@ -158,7 +160,7 @@ def check(cls: ModuleClass):
         is_tuple = isinstance(found.made, ast.Tuple) or cls.word(found.made) == "tuple"
         kind = "tuple" if is_tuple else found.shape
         fix = None
-        if found.is_pure:
+        if found.is_pure and can_be(cls.module, found.name, container):
             text = f"nn.{container}({cls.source(found.store.value)})"
             edit = cls.replace(found.store.value, text)
             fix = cls.fix(f"make it an nn.{container}", edit, applicability="unsafe", imports=("from torch import nn",))

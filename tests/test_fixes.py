@@ -197,6 +197,33 @@ def test_a_bias_that_is_filled_stays(line, tmp_path):
     assert left == text and outcome.findings
 
 
+@pytest.mark.parametrize(
+    "made, use",
+    [
+        ("[nn.Linear(3, 3), nn.Linear(3, 3)]", "self.parts.reverse()"),
+        ("[nn.Linear(3, 3), nn.Linear(3, 3)]", "first = self.parts.index(x)"),
+        ("[nn.Linear(3, 3), nn.Linear(3, 3)]", "x = [part(x) for part in [nn.Identity()] + self.parts[1:]]"),
+        ("[nn.Linear(3, 3), nn.Linear(3, 3)]", "self.parts *= 2"),
+        ("[nn.Linear(3, 3), nn.Linear(3, 3)]", "many = isinstance(self.parts, list)"),
+        ("[nn.Parameter(x), nn.Parameter(x)]", "x = [part * x for part in self.parts + [x]]"),
+        ('{"a": nn.Linear(3, 3), "b": nn.Linear(3, 3)}', 'part = self.parts.get("a")'),
+        ('{"a.b": nn.Linear(3, 3), "b": nn.Linear(3, 3)}', 'x = self.parts["b"](x)'),
+        ('{"type": nn.Linear(3, 3), "b": nn.Linear(3, 3)}', 'x = self.parts["b"](x)'),
+        ('{"keys": nn.Linear(3, 3), "b": nn.Linear(3, 3)}', 'x = self.parts["b"](x)'),
+        ('{"a": nn.Linear(3, 3), "b": nn.Linear(3, 3)}', 'self.parts[f"{x}.a"] = nn.Linear(3, 3)'),
+    ],
+)
+def test_a_list_stays_one_where_no_container_does_for_it(made, use, tmp_path):
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL602",)),))
+    text = (
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, x):\n        super().__init__()\n"
+        f"        self.parts = {made}\n        {use}\n\n    def forward(self, x):\n"
+        "        return [part(x) for part in self.parts]\n"
+    )
+    left, _, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", settings), unsafe=True)
+    assert left == text and outcome.findings
+
+
 def test_what_another_file_imports_from_here_keeps_its_name(tmp_path):
     (tmp_path / "main.py").write_text("from weights import normal\n\nnormal(x)\n")
     text = "from torch.nn.init import normal\n\nnormal(layer.weight)\n"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from torchlint.facts.fields import OF_MODULES
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import changes_of
@@ -35,6 +36,7 @@ _LISTS = frozenset(("builtins.list", "builtins.tuple", "collections.deque"))
 _BY_HAND = frozenset(
     "add_module register_module register_parameter setattr __setattr__ parameters named_parameters".split()
 )
+_OF_DICTS = frozenset("clear items keys pop update values".split())
 _REGISTERS = ("_modules", "_parameters")  # the dictionaries in which a module keeps what it knows
 _OVERRIDDEN = frozenset("parameters named_parameters named_modules modules children _apply to cuda state_dict".split())
 _PASSING = frozenset("enumerate zip reversed list tuple iter sorted".split())  # the elements of what they are given
@@ -117,7 +119,7 @@ def _is_direct(part: ast.expr) -> bool:
 
 
 def _takes_words(made: _Made, changes: list[ast.AST]) -> bool:
-    """Are all keys of a dict words, as nn.ModuleDict wants them?"""
+    """Are all keys of a dict words, as nn.ModuleDict wants them: without a dot, and no names of its own?"""
     if made.shape != DICT:
         return True
     keys = [c.slice for c in changes if isinstance(c, ast.Subscript)]
@@ -127,7 +129,15 @@ def _takes_words(made: _Made, changes: list[ast.AST]) -> bool:
         keys.append(made.node.key)
     elif made.node.args:
         return False
-    return all(isinstance(k, ast.JoinedStr) or isinstance(k, ast.Constant) and isinstance(k.value, str) for k in keys)
+    return all(map(_is_name_of_a_part, keys))
+
+
+def _is_name_of_a_part(key: ast.expr | None) -> bool:
+    if isinstance(key, ast.JoinedStr):
+        return not any(isinstance(part, ast.Constant) and "." in part.value for part in key.values)
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+        return False
+    return bool(key.value) and "." not in key.value and key.value not in _OF_DICTS | OF_MODULES
 
 
 def _container(value: Value, hops: int = 0) -> _Made | None:
