@@ -98,7 +98,7 @@ def check_joined(place: Node):
         return
     if (place.no_grad or not isinstance(around, ast.With)) and (grown := lost_join(place.module, call)) is not None:
         said, text = place.quoted(call), place.source(grown)
-        fix = can_be_kept(grown) and place.replace(call, f"{text} = {place.source(call)}")
+        fix = can_be_kept(grown) and place.replace(place.node, f"{text} = {place.source(place.node)}")
         yield place.finding(
             f"what `{said}` returns is dropped: `{text}` stays as it is",
             help=f"write `{text} = {said}`; of many, append to a list and join it once, behind the loop",
@@ -141,8 +141,8 @@ def dropped(place: Node, call: ast.Call):
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     text, said = place.source(tensor), place.quoted(call)
     kept, alone = "" if record else target_of(place.module, tensor, place.node), call is place.node.value
-    is_leaf = not is_parameter and is_learned(place.module, tensor)  # which a result of an operation is no longer
-    fix = alone and kept and not is_parameter and not is_leaf and place.replace(call, f"{kept} = {place.source(call)}")
+    is_leaf = is_parameter or is_learned(place.module, tensor)  # which a result of an operation is no longer
+    fix = alone and kept and not is_leaf and place.replace(place.node, f"{kept} = {place.source(place.node)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
     help = "make the tensor as it is to be" if is_leaf else help
     is_wanted = only_moves(call) and (record or is_missed(place.module, whole or tensor, is_parameter))

@@ -130,7 +130,7 @@ def check(place: Node):
         )
         return
     name = place.source(lost.kept_in) if lost.kept_in is not None else ""
-    edit = place.replace(place.node.value, f"{name} = {place.source(place.node.value)}") if name else None
+    edit = place.replace(place.node, f"{name} = {place.source(place.node)}") if name else None
     yield place.finding(
         f"what `{said}` gives is dropped" + (f": `{name}` stays as it is" if name else ""),
         help=f"write `{name} = {said}`" if name else "keep what it gives",

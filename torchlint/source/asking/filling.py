@@ -51,6 +51,15 @@ def _tight(arg: cst.Arg) -> cst.Arg:
     return arg.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace(""))
 
 
+def _is_whole(value: cst.BaseExpression) -> bool:
+    """Is it an expression without the parentheses of its call, too? Not if its methods stand on lines of their own."""
+    try:
+        ast.parse(cst.Module([]).code_for_node(value), mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
 def _home(pattern: cst.BaseExpression) -> cst.CSTNode | None:
     """What holds the `...` of a template."""
     if isinstance(pattern, cst.Call):
@@ -69,7 +78,7 @@ class _Filling(cst.CSTTransformer):
         if not original_node.value.startswith(_MARK):
             return updated_node
         value = self.values[original_node.value.removeprefix(_MARK)]
-        if isinstance(value, _LOOSE) and not value.lpar:
+        if not value.lpar and (isinstance(value, _LOOSE) or not _is_whole(value)):
             return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         return value
 
