@@ -33,7 +33,7 @@ def migrated(place: Place, use: OutdatedUse) -> Fix | None:
     if use.unused:
         return place.fix("leave the import out", without_aliases(place, use.node, use.unused))
     for row in use.rows:
-        if row.fix and not (row.fix == "unsafe" and _is_doubted(place, row)):
+        if row.fix and not (row.fix == "unsafe" and row.doubt and place.anyone_says(*row.doubt.split())):
             fix = _by(place, use, row)
             if fix is not None:
                 return fix
@@ -73,11 +73,7 @@ def _by(place: Place, use: OutdatedUse, row: OutdatedName) -> Fix | None:
 
 def _certainty(place: Place, row: OutdatedName) -> Applicability:
     """Whether a fix is safe, as its row says, in this project."""
-    return "unsafe" if row.fix == "unsafe" or _is_doubted(place, row) else "safe"
-
-
-def _is_doubted(place: Place, row: OutdatedName) -> bool:
-    return bool(row.doubt) and place.project_says(*row.doubt.split())
+    return "unsafe" if row.fix == "unsafe" or row.doubt and place.project_says(row.doubt) else "safe"
 
 
 def _is_compared(node: ast.expr) -> bool:
