@@ -62,7 +62,7 @@ def check_comparison(place: Node):
 @on_node("If")
 def check_branches(place: Node):
     """`elif name == "adam":` below `if name == "adam":`"""
-    if (before := asked_before(place.node)) is not None:
+    if (before := asked_before(place.module, place.node)) is not None:
         yield place.finding(
             f"`{place.quoted(place.node.test)}` has been asked before: this never runs",
             help="ask what is meant here",

@@ -120,7 +120,7 @@ def check_chosen(place: Node):
 @on_node("Call", called="len")
 def check_mean(place: Node):
     """`total / len(train_loader)` of the losses on `val_loader`"""
-    if (twin := length_of_another(place.node)) is not None:
+    if (twin := length_of_another(place.module, place.node)) is not None:
         said, gone = place.source(twin.kept), place.source(twin.source)
         yield place.finding(
             f"`{gone}` and the length of `{said}` are of two parts of the data",

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import is_tensor
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import first_of_elifs
@@ -60,16 +61,16 @@ def _settled_type(module: Module, compared: ast.Compare, answer: str) -> Settled
         if isinstance(one, ast.Constant) and (one.value is None or isinstance(one.value, str)):
             return Settled(compared, f"is {answer}: `{unparsed(one)}` is no type", "write `isinstance`, or `x is None`")
         name = external_name(Value(module, one)) if isinstance(one, (ast.Name, ast.Attribute)) else None
-        if name == "torch.tensor" and not _asks_for(compared, "Tensor"):
+        if name == "torch.tensor" and not _asks_for_tensors(module, compared.up):
             said = f"is {answer}: `{unparsed(one)}` is a function, no type"
             return Settled(compared, said, "write `torch.Tensor`")
     return None
 
 
-def _asks_for(compared: ast.Compare, word: str) -> bool:
-    """Does the operation around it ask for the type itself, too?"""
-    around = compared.up
-    return isinstance(around, ast.BoolOp) and any(unparsed(one).endswith(word) for one in around.values)
+@remembered
+def _asks_for_tensors(module: Module, around: ast.AST) -> bool:
+    """Does the operation around a comparison ask for the type itself, too?"""
+    return isinstance(around, ast.BoolOp) and any(unparsed(one).endswith("Tensor") for one in around.values)
 
 
 def _is_type(node: ast.expr) -> bool:
@@ -82,16 +83,26 @@ def _is_new(node: ast.expr) -> bool:
     return isinstance(node, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
 
 
-def asked_before(chosen: ast.If) -> ast.If | None:
+def asked_before(module: Module, chosen: ast.If) -> ast.If | None:
     """The `if` or `elif` above that asks the same, so that this one's body never runs."""
     first = first_of_elifs(chosen)
     if first is chosen or not _only_looks(chosen.test):
         return None
-    while first is not chosen:
-        if dumped(first.test) == dumped(chosen.test):
-            return first
-        [first] = first.orelse
-    return None
+    before = _first_to_ask(module, first)[dumped(chosen.test)]
+    return before if before is not chosen else None
+
+
+@remembered
+def _first_to_ask(module: Module, first: ast.If) -> dict[str, ast.If]:
+    """Which branch of an `if` asks first what is asked in all its branches."""
+    found: dict[str, ast.If] = {}
+    branches = [first]
+    while branches:
+        [branch] = branches
+        found.setdefault(dumped(branch.test), branch)
+        is_followed = len(branch.orelse) == 1 and isinstance(branch.orelse[0], ast.If)
+        branches = branch.orelse if is_followed else []
+    return found
 
 
 def is_condition(node: ast.expr) -> bool:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
-from torchlint.source.text.index import block_of, enclosing_function, last_word, parameters_of, statement_of
+from torchlint.source.text.index import block_of, enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import dumped
 
 _BELOW = 12  # statements below a loop, among which its mean is taken
@@ -97,16 +98,15 @@ def argument_of_twin(module: Module, assigned: ast.Assign) -> Twin | None:
     name = target.attr.lstrip("_")
     if function is None or name == value.id or isinstance(function, ast.Lambda):
         return None
-    by_name = {one.arg: one for one in parameters_of(function)}
-    own, taken = by_name.get(name), by_name.get(value.id)
-    if own is None or taken is None or uses(module, own) or module.index.says("locals"):
+    bound = function.scope.bindings
+    own, taken = (next(iter(bound.get(word, ())), None) for word in (name, value.id))
+    if not isinstance(own, ast.arg) or not isinstance(taken, ast.arg) or len(bound[name]) > 1:
         return None
-    if any(isinstance(one.ctx, ast.Store) and enclosing_function(one) is function for one in module.index.names(name)):
+    if uses(module, own) or module.index.says("locals"):
         return None
     if _keeps_the_width(module, target, name, value.id):
         return None
-    others = [use for use in uses(module, taken) if use is not value]
-    return Twin(value, own) if others and _is_kept_as_its_own(taken.arg, others) else None
+    return Twin(value, own) if _is_kept_as_its_own(module, taken) else None
 
 
 def _keeps_the_width(module: Module, target: ast.Attribute, name: str, given: str) -> bool:
@@ -116,11 +116,12 @@ def _keeps_the_width(module: Module, target: ast.Attribute, name: str, given: st
     return is_told and all(isinstance(read.ctx, ast.Store) for read in module.index.attributes(target.attr))
 
 
-def _is_kept_as_its_own(name: str, found: list[ast.Name]) -> bool:
-    """Is it stored under its own name, too?"""
+@remembered
+def _is_kept_as_its_own(module: Module, taken: ast.arg) -> bool:
+    """Is it stored under its own name?"""
     return any(
-        isinstance(use.up, ast.Assign) and any(last_word(one).lstrip("_") == name for one in use.up.targets)
-        for use in found
+        isinstance(use.up, ast.Assign) and any(last_word(one).lstrip("_") == taken.arg for one in use.up.targets)
+        for use in uses(module, taken)
     )
 
 
@@ -216,7 +217,7 @@ def _begins(place: ast.expr, whole: ast.expr) -> bool:
     return place is whole
 
 
-def length_of_another(length: ast.Call) -> Twin | None:
+def length_of_another(module: Module, length: ast.Call) -> Twin | None:
     """`total / len(train_loader)`, where the loop above went over `val_loader`"""
     counted, total = _parts_of_mean(length)
     if counted is None or total is None:
@@ -227,7 +228,7 @@ def length_of_another(length: ast.Call) -> Twin | None:
         return Twin(counted, total)
     block, at = block_of(statement_of(length))
     for before in reversed(block[max(0, at - _BELOW) : at]):
-        if isinstance(before, ast.For) and _text(total) in map(_text, _summed(before)):
+        if isinstance(before, ast.For) and _text(total) in _summed(module, before):
             gone = _iterated(before)
             return Twin(counted, gone) if _are_other_parts(gone, counted) else None
     return None
@@ -240,14 +241,14 @@ def state_of_twin(saved: ast.Dict) -> Twin | None:
         for key, value in zip(saved.keys, saved.values)
         if isinstance(key, ast.Constant) and isinstance(key.value, str) and _is_state(value)
     ]
+    alike: dict[str, list[ast.Call]] = {}
+    for _, value in states:
+        alike.setdefault(dumped(value), []).append(value)
     for name, value in states:
-        same = [other for key, other in states if other is not value and dumped(other) == dumped(value)]
-        if (
-            same
-            and _OF_OPTIMIZERS.search(name.lower())
-            and not _OF_OPTIMIZERS.search(last_word(value.func.value).lower())
-        ):
-            return Twin(value, same[0])
+        others = [other for other in alike[dumped(value)][:2] if other is not value]
+        is_of_another = others and not _OF_OPTIMIZERS.search(last_word(value.func.value).lower())
+        if is_of_another and _OF_OPTIMIZERS.search(name.lower()):
+            return Twin(value, others[0])
     return None
 
 
@@ -266,11 +267,11 @@ def _parts_of_mean(length: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
     return (length.args[0], around.target) if is_divided else (None, None)
 
 
-def _summed(loop: ast.For) -> Iterator[ast.expr]:
+@remembered
+def _summed(module: Module, loop: ast.For) -> frozenset[str]:
     """What a loop adds to."""
-    for node in ast.walk(loop):
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _text(node.target):
-            yield node.target
+    sums = (one for one in module.index.inside(loop, ast.AugAssign) if isinstance(one.op, ast.Add))
+    return frozenset(map(_text, map(attrgetter("target"), sums))) - {""}
 
 
 def _iterated(loop: ast.For) -> ast.expr:

@@ -8,6 +8,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
@@ -18,6 +19,7 @@ from torchlint.source.text.index import enclosing_function, last_word, statement
 from torchlint.source.text.spelling import is_super
 
 _STEM = 4  # letters that two names begin with
+_MOST_AGAIN = 8  # calls that are given the same two things
 _SHORT = 3  # letters: of `x` and `y` nobody knows which is which
 _DIRECTIONS = frozenset(("in", "input", "out", "output"))
 _WIDTHS = frozenset(("dim", "dims", "size", "width", "features", "channels", "planes", "units"))
@@ -39,10 +41,14 @@ def exchanged_arguments(module: Module, call: ast.Call) -> Exchanged | None:
     if len({word for word in words if word}) < 2:
         return None
     parameters, is_kept = _parameters(module, call)
-    for place, other in _crossed(words, parameters):
-        pair = words[place], words[other]
-        may_be_turned = _are_widths(*pair) if is_kept else _are_alike(*pair)
-        if not may_be_turned and not _is_meant(module, call, *pair):
+    crossed = list(_crossed(words, parameters))
+    given_back = _given_back(call) if crossed else []
+    for place, other in crossed:
+        one, two = words[place], words[other]
+        pair = frozenset((one, two))
+        if any(pair <= names for names in given_back) or _is_meant(module, call, pair):
+            continue
+        if not (_are_widths(one, two) if is_kept else _are_alike(one, two)):
             return Exchanged(call.args[place], call.args[other], (parameters[place], parameters[other]))
     return None
 
@@ -53,8 +59,9 @@ def _word(given: ast.expr) -> str:
 
 
 def _crossed(words: list[str], parameters: list[str]) -> Iterator[tuple[int, int]]:
+    places = {name: place for place, name in enumerate(parameters)}
     for place, word in enumerate(words[: len(parameters)]):
-        other = parameters.index(word) if word in parameters else place
+        other = places.get(word, place)
         if place < other < len(words) and words[other] == parameters[place]:
             yield place, other
 
@@ -66,9 +73,10 @@ def _parameters(module: Module, call: ast.Call) -> tuple[list[str], bool]:
     function, is_kept = _function(module, call)
     if function is None:
         return [], False
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    taken = islice(chain(function.args.posonlyargs, function.args.args), len(call.args) + 1)
+    names = [one.arg for one in taken]  # with what may be `self`, and no more: it may take many
     is_bound = isinstance(function.up, ast.ClassDef) and not is_super(call.func)
-    given = names[1:] if is_bound and not _is_given_itself(call, function) else names
+    given = names[1:] if is_bound and not _is_given_itself(call, names) else names
     return given, is_kept
 
 
@@ -84,10 +92,9 @@ def _function(module: Module, call: ast.Call) -> tuple[ast.FunctionDef | ast.Asy
     return function if is_plain else None, found[0].kind == "class"
 
 
-def _is_given_itself(call: ast.Call, function: ast.FunctionDef) -> bool:
+def _is_given_itself(call: ast.Call, names: list[str]) -> bool:
     """`Base.build(self, …)`"""
     first = call.args[0]
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     return isinstance(first, ast.Name) and first.id in ("self", *names[:1])
 
 
@@ -105,21 +112,18 @@ def _are_widths(one: str, other: str) -> bool:
     return bool(a & b & _WIDTHS) and not _DIRECTIONS.isdisjoint(a | b)
 
 
-def _is_meant(module: Module, call: ast.Call, one: str, other: str) -> bool:
+def _is_meant(module: Module, call: ast.Call, pair: frozenset[str]) -> bool:
     """Are they short, two of a kind that are turned round on purpose, or given the other way round nearby?"""
-    if min(len(one), len(other)) < _SHORT or any(word in one.lower() for word in _TURNED):
+    if any(len(one) < _SHORT or word in one.lower() for one in pair for word in _TURNED):
         return True
     if _TURNING.search(getattr(enclosing_function(call), "name", "")):
         return True  # `reverse_kl`
-    results = statement_of(call).targets if isinstance(call.up, ast.Assign) else []
-    if any({one, other} <= {_word(part) for part in getattr(target, "elts", ())} for target in results):
-        return True  # `net, head = moved(net, head)` gives them back as it gets them
     around = enclosing_function(call) or module.tree
-    given = _given_both(module, around, frozenset((one, other)))
-    return any(
-        again is not call and (last_word(again.func) == last_word(call.func) or _run_the_same(module, call, again))
-        for again in given
-    )
+    calls = _calls_given(module, around, last_word(call.func))
+    if len(set.intersection(*(calls.get(word, set()) for word in pair))) > 1:
+        return True
+    given = _given_both(module, around, pair)
+    return any(again is not call and _run_the_same(module, call, again) for again in given)
 
 
 def _run_the_same(module: Module, call: ast.Call, again: ast.Call) -> bool:
@@ -130,5 +134,22 @@ def _run_the_same(module: Module, call: ast.Call, again: ast.Call) -> bool:
 
 @remembered
 def _given_both(module: Module, around: ast.AST, words: frozenset[str]) -> list[ast.Call]:
-    """The calls in a part of a file that are given two things, whichever comes first."""
-    return [call for call in module.index.inside(around, ast.Call) if words <= set(map(_word, call.args))]
+    """The first calls in a part of a file that are given two things, whichever comes first."""
+    found = (call for call in module.index.inside(around, ast.Call) if words <= set(map(_word, call.args)))
+    return list(islice(found, _MOST_AGAIN))
+
+
+def _given_back(call: ast.Call) -> list[frozenset[str]]:
+    """`net, head = moved(net, head)` gives them back as it gets them."""
+    results = statement_of(call).targets if isinstance(call.up, ast.Assign) else []
+    return [frozenset(map(_word, getattr(target, "elts", ()))) for target in results]
+
+
+@remembered
+def _calls_given(module: Module, around: ast.AST, function: str) -> dict[str, set[int]]:
+    """Which calls of a function in a part of a file are given a word, whichever comes first."""
+    found: dict[str, set[int]] = {}
+    for number, again in enumerate(module.index.calls_of(function, inside=around)):
+        for word in map(_word, again.args):
+            found.setdefault(word, set()).add(number)
+    return found

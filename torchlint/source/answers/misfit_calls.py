@@ -16,9 +16,11 @@ from torchlint.source.flow.signatures import default_of, has_decorator
 from torchlint.source.flow.uses import awaits_error
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors, last_word, parameters_of, within
+from torchlint.source.text.spelling import unparsed
 
 _CATCHING = ("TypeError", "Exception", "BaseException", "ValueError")
 _MOST_NAMES = 8  # that are told
+_ASKING = re.compile(r"signature|argspec|hasattr|varnames|version|callable|inspect")
 
 
 class Takes(NamedTuple):
@@ -54,7 +56,7 @@ def misfit(module: Module, call: ast.Call) -> Misfit | None:
         found = [_misfit(target, call) for target in known()]
         if not found or None in found:
             return None
-    return None if is_expected(call) else found[0]
+    return None if is_expected(module, call) else found[0]
 
 
 def _fits_its_header(module: Module, call: ast.Call) -> bool:
@@ -158,21 +160,28 @@ def _count(many: int, word: str) -> str:
     return f"{many or 'no'} {word}{'s' * (many != 1)}"
 
 
-def is_expected(call: ast.Call) -> bool:
+def is_expected(module: Module, call: ast.Call) -> bool:
     """Does somebody catch what is raised, or ask before what can be given?"""
     for one in ancestors(call):
-        if isinstance(one, ast.Try) and any(within(call, part) for part in one.body):
-            if any(_catches(handler) for handler in one.handlers):
+        if isinstance(one, ast.Try) and (call.pos < one.body[-1].pos or within(call, one.body[-1])):
+            if _catches(module, one):
                 return True
         if awaits_error(one):
             return True
-        if isinstance(one, (ast.If, ast.IfExp)) and re.search(
-            r"signature|argspec|hasattr|varnames|version|callable|inspect", ast.unparse(one.test)
-        ):
+        if isinstance(one, (ast.If, ast.IfExp)) and _asks_first(module, one.test):
             return True
     return False
 
 
-def _catches(handler: ast.ExceptHandler) -> bool:
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+@remembered
+def _asks_first(module: Module, test: ast.expr) -> bool:
+    """Is it asked what can be given?"""
+    return _ASKING.search(unparsed(test)) is not None
+
+
+@remembered
+def _catches(module: Module, tried: ast.Try) -> bool:
+    """Does one of its handlers take what a call that does not fit raises?"""
+    types = [handler.type for handler in tried.handlers]
+    kinds = [kind for one in types for kind in (one.elts if isinstance(one, ast.Tuple) else [one])]
     return any(kind is None or last_word(kind) in _CATCHING for kind in kinds)

@@ -25,7 +25,7 @@ def misfit_unpacking(module: Module, assign: ast.Assign) -> Misfit | None:
         given = [_given(one, 0) for one in found]
         if not given or any(counts is None or len(target.elts) in counts for counts in given):
             return None
-    if is_expected(call):
+    if is_expected(module, call):
         return None
     counts = sorted(set().union(*(counts for counts in given if counts)))
     told = " or ".join(map(str, counts)) if counts else "none"

@@ -289,6 +289,7 @@ def _parser_of(module: Module, option: ast.Call) -> ast.Call | None:
 def _runs_after(first: ast.expr, again: ast.expr) -> bool:
     """Does the second run whenever the first has: does it stand below it, in its block or in one within that?"""
     statement, later = statement_of(first), statement_of(again)
-    block, _ = block_of(statement)
-    is_below = any(within(later, one) for one in block[block.index(statement) + 1 :])
-    return is_below and enclosing_function(statement) is enclosing_function(later)
+    last = block_of(statement)[0][-1]
+    is_below = later.pos > statement.pos and not within(later, statement)
+    is_in_block = later.pos < last.pos or within(later, last)
+    return is_below and is_in_block and enclosing_function(statement) is enclosing_function(later)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.classes import class_info
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.text.index import ancestors, enclosing_class, enclosing_function
+from torchlint.source.text.index import ancestors, enclosing_class, enclosing_function, is_in
 from torchlint.source.text.spelling import unparsed
 
 _THERE = frozenset(
@@ -60,18 +61,20 @@ def _fails(module: Module, name: ast.Name) -> bool:
         return False
     child: ast.AST = name
     for around in ancestors(name):
-        if isinstance(around, ast.Try) and around.handlers and child in around.body:
+        if isinstance(around, ast.Try) and around.handlers and is_in(child, around.body):
             return False
         if child in (getattr(around, "annotation", None), getattr(around, "returns", None)):
             return False  # which may never be evaluated
-        if (
-            isinstance(around, (ast.If, ast.IfExp))
-            and child is not around.test
-            and _ASKING.search(unparsed(around.test))
-        ):
+        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test and _asks(module, around.test):
             return False
         child = around
     return _is_reached(module, name)
+
+
+@remembered
+def _asks(module: Module, test: ast.expr) -> bool:
+    """Is it asked whether something is there?"""
+    return _ASKING.search(unparsed(test)) is not None
 
 
 def _is_reached(module: Module, name: ast.Name) -> bool:

@@ -101,8 +101,8 @@ def _switches_of(tree: ast.Module, line: int) -> Iterator[str]:
             tests = around.test.values if isinstance(around.test, ast.BoolOp) else [around.test]
             if not isinstance(getattr(around.test, "op", None), ast.Or):
                 yield from filter(_PLAIN.fullmatch, map(_name_of, tests))
-        inner = [part.body for held in ("handlers", "cases") for part in getattr(around, held, ())]
-        inner += [getattr(around, held, []) for held in ("body", "orelse", "finalbody")]
+        inner = [getattr(around, held, []) for held in ("body", "orelse", "finalbody")]
+        inner += [_part_at(getattr(around, held, []), line) for held in ("handlers", "cases")]
         around = next((found for block in inner if (found := _at(block, line)) is not None), None)
 
 
@@ -110,6 +110,12 @@ def _at(block: list[ast.stmt], line: int) -> ast.stmt | None:
     """The statement of a block that has a line: asked of each finding, and the block may be as long as the file."""
     at = bisect_right(block, line, key=attrgetter("lineno")) - 1
     return block[at] if at >= 0 and line <= (block[at].end_lineno or 0) else None
+
+
+def _part_at(parts: list[ast.ExceptHandler] | list[ast.match_case], line: int) -> list[ast.stmt]:
+    """The block of the handler or case that may have a line; there may be as many of them as well."""
+    at = bisect_right(parts, line, key=lambda part: getattr(part, "pattern", part).lineno) - 1
+    return parts[at].body if at >= 0 else []
 
 
 def _name_of(test: ast.expr) -> str:

@@ -1,0 +1,61 @@
+"""Slips of the pen that come in any number, for benchmarks/growth.py: branches asked twice, lines copied, options added
+again, arguments exchanged, calls where somebody asks before what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from growth_statements import in_file
+from growth_structures import _each
+
+_PARSER = "import argparse\nparser = argparse.ArgumentParser()"
+
+
+def _defined(*lines: str) -> str:
+    return in_file([*lines])
+
+
+def _inside(head: str, n: int, line: Callable[[int], str]) -> str:
+    """A block of n lines."""
+    return f"{head}\n{_each(n, lambda i: f'    {line(i)}')}"
+
+
+def _turned(i: int) -> str:
+    return f"letter{i ^ 1}"
+
+
+SLIPS: dict[str, Callable[[int], str]] = {
+    "branches of one if": lambda n: _defined(
+        "def chosen(x):\n    if x == 'a':\n        return 0", _each(n, lambda i: f"    elif x == {i}:\n        x = {i}")
+    ),
+    "types that are none": lambda n: _defined(
+        f"def asked(x):\n    return {_each(n, lambda i: f'type(x{i}) == torch.tensor', ' or ')}"
+    ),
+    "states saved": lambda n: _defined(
+        "torch.save({", _each(n, lambda i: f"    'opt{i}': part{i}.state_dict(),"), "}, 'a.pt')"
+    ),
+    "arguments kept by the wrong name": lambda n: _defined(
+        f"class Kept:\n    def __init__(self, a, {_each(n, lambda i: f'b{i}', ', ')}):\n        self.a = a",
+        _each(n, lambda i: f"        self.b{i} = a"),
+    ),
+    "means of one loop": lambda n: _defined(
+        "def mean(val_loader, train_loader):\n    total = 0",
+        _inside("    for x in val_loader:", n, lambda i: f"    y{i} = x\n        y{i} += x"),
+        f"    return [{'total / len(train_loader), ' * n}]",
+    ),
+    "arguments exchanged in one call": lambda n: _defined(
+        f"def taken({_each(2 * n, _turned, ', ')}):\n    pass",
+        f"def given({_each(2 * n, _turned, ', ')}):\n    taken({_each(2 * n, lambda i: f'letter{i}', ', ')})",
+    ),
+    "groups with one option": lambda n: _defined(
+        _PARSER,
+        "parser.add_argument('--a')",
+        _each(n, lambda i: f"g{i} = parser.add_argument_group('a')\ng{i}.add_argument('--a')"),
+    ),
+    "calls that somebody catches": lambda n: _defined(
+        "def taken(a):\n    pass",
+        _inside("try:", n, lambda i: "taken()"),
+        _each(n, lambda i: f"except Error{i}:\n    pass"),
+    ),
+}
