@@ -143,3 +143,25 @@ def codes(text: str, folder, dry_run: bool = True) -> list[str]:
     path.write_text(text)
     settings = Settings(dry_run=dry_run)
     return [finding.code for finding in lint(text, Job.of(str(path), settings, Project(folder))).findings]
+
+
+COLONS = "def f(a=[\n" + "1:\n" * 1_300
+BESIDE = {
+    "annotations": ("import tools\ntools.lacking\n# " + ".lacking:" * 20_000, "a = 1\n"),
+    "colons in a header": ("\n".join(f"from tools import f{n}\nf{n}()" for n in range(40)), COLONS),
+    "names of a long file": (f"from tools import {', '.join(f'q{n}' for n in range(800))}", "# " + "a " * 500_000),
+    "calls of a long file": (
+        "\n".join(f"from tools import f{n}\nf{n}(1)" for n in range(300)),
+        "\n".join(f"def f{n}(a): # {'a ' * 900}\n    pass" for n in range(300)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_is_taken_of_another_file_is_looked_for_once(name, tree, alone):
+    text, other = BESIDE[name]
+    others = "".join(other.replace("f(a", f"f{n}(a") + "1])\n" for n in range(40)) if other is COLONS else other
+    tree({"main.py": f"import torch\n{text}\n", "tools.py": others, ".git/HEAD": ""})
+    start = time.process_time()
+    assert "TL000" not in {finding.code for finding in check(["main.py"], Settings(dry_run=False)).findings}
+    assert time.process_time() - start < SECONDS

@@ -268,7 +268,8 @@ class Project:
     def saying(self, word: str, paths: Iterable[str]) -> Iterator[str]:
         """Those of some files in which a word stands as a whole word."""
         plain = word.encode()
-        pattern = re.compile(rb"\b" + re.escape(plain) + rb"\b")
+        written = re.escape(plain)
+        pattern = re.compile(written + rb"\b(?<!\w" + written + rb")")  # what begins with letters is found at once
         return (path for path in paths if plain in (data := self.bytes(path) or b"") and pattern.search(data))
 
     def imports_plainly(self, path: str, module: str) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import islice
 
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 
 _LONGEST = 4000  # characters of a header
+_MOST_ENDS = 40  # lines of it that end in a colon
+_DEFINITION = re.compile(r"^(def|class) (\w+)", re.MULTILINE)
 _CLASS_ENDS = re.compile(r"^\S", re.MULTILINE)
 _INIT = re.compile(r"^[ \t]+def __init__\(", re.MULTILINE)
 
@@ -29,7 +32,7 @@ def _header(module: Module, home: str, level: int, name: str) -> tuple[ast.Funct
     view = module.world.view
     path = view.resolve(home, level, module.path)
     text = view.read(path) if path else None
-    found = re.search(rf"^(def|class) {re.escape(name)}\b", text, re.MULTILINE) if text else None
+    found = _definitions(module, path).get(name) if path and text else None
     if text is None or found is None:
         return None
     if found[1] == "def":
@@ -39,10 +42,19 @@ def _header(module: Module, home: str, level: int, name: str) -> tuple[ast.Funct
     return _parsed(text, init.start(), True) if init else None
 
 
+@remembered
+def _definitions(module: Module, path: str) -> dict[str, re.Match[str]]:
+    """Where the functions and classes at the top of a file begin, of each name the first."""
+    found: dict[str, re.Match[str]] = {}
+    for one in _DEFINITION.finditer(module.world.view.read(path) or ""):
+        found.setdefault(one[2], one)
+    return found
+
+
 def _parsed(text: str, start: int, is_bound: bool) -> tuple[ast.FunctionDef, bool] | None:
     """The function whose header begins there; lines that cannot be one are read on to the next that ends in a colon."""
     part = text[start : start + _LONGEST]
-    for end in re.finditer(r":[ \t]*(?:#.*)?\n", part):
+    for end in islice(re.finditer(r":[ \t]*(?:#.*)?\n", part), _MOST_ENDS):
         try:
             [function] = ast.parse(part[: end.start()].strip() + ": pass").body
         except (SyntaxError, ValueError):

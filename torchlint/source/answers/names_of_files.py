@@ -16,6 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.uses import is_tried
 from torchlint.source.text.index import Scope, enclosing_function
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.regions import tests_around
 
 # What may give a file names that it does not say.
@@ -28,6 +29,8 @@ _FILLING = re.compile(
 _AS = re.compile(r"\b(\w+)[ \t]+as[ \t]+(\w+)")
 _MADE_LATER = re.compile(r"_[A-Z]\w{0,3}|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy|version)$")  # generated, or compiled
 _ASKS_WHAT_IS_THERE = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_|hasattr", re.IGNORECASE)
+_PUT = re.compile(r"\.(\w+)(?=\s*(?::[^=\n]{0,200})?=(?!=))")
+_PUTS_ANY = re.compile(r"setattr\(|\bcreate\s*=\s*True")  # the latter of `mock.patch`
 _MOST_READS = 2000
 
 
@@ -42,7 +45,7 @@ def missing_from_files(module: Module, statement: ast.Import | ast.ImportFrom) -
     """The names that an import takes from a file of the project which does not have them, and those that are read of
     files which it brings as a whole.
     """
-    if is_tried(statement) or _asks_what_is_there(statement):
+    if is_tried(statement) or _asks_what_is_there(module, statement):
         return
     is_from = isinstance(statement, ast.ImportFrom)
     home = _meant(module, statement.module or "", statement.level) if is_from else None
@@ -80,10 +83,7 @@ def _meant(module: Module, name: str, level: int) -> str | None:
 
 def _lacks(module: Module, path: str, name: str) -> bool:
     """Does a name stand nowhere in a file that says all it has?"""
-    text = module.world.view.read(path)
-    if text is None or any(word in text for word in _OTHERWISE) or _HANDS_ITSELF_ON.search(text):
-        return False
-    if _TAKES_ALL.search(text):
+    if not _says_all(module, path):
         return False
     if name.startswith("__") or _MADE_LATER.fullmatch(name) or any(module.world.view.project.saying(name, (path,))):
         return False
@@ -105,6 +105,15 @@ def _filled_in(text: str) -> set[str]:
     bound = {short: long for long, short in _AS.findall(text)}
     found = {next(filter(None, one)) for one in _FILLING.findall(text)}
     return {bound.get(one, one) for one in found}
+
+
+@remembered
+def _says_all(module: Module, path: str) -> bool:
+    """Is nothing in a file that may give it names which it does not say?"""
+    text = module.world.view.read(path)
+    if text is None or any(word in text for word in _OTHERWISE):
+        return False
+    return not _HANDS_ITSELF_ON.search(text) and not _TAKES_ALL.search(text)
 
 
 def _may_be_a_part(module: Module, path: str, name: str) -> bool:
@@ -134,7 +143,7 @@ def _read_of(module: Module, alias: ast.alias, path: str | None) -> Iterator[Mis
         if not isinstance(read, ast.Attribute) or read.attr in seen or use.at.lookup(bound) is not scope:
             continue
         seen.add(read.attr)
-        if not isinstance(read.ctx, ast.Load) or is_tried(read) or _asks_what_is_there(read):
+        if not isinstance(read.ctx, ast.Load) or is_tried(read) or _asks_what_is_there(module, read):
             continue
         if _lacks(module, path, read.attr) and not _is_put_there(module, read.attr):
             yield Missing(read, (read.attr,), path, _defined_in(module, read.attr))
@@ -142,9 +151,15 @@ def _read_of(module: Module, alias: ast.alias, path: str | None) -> Iterator[Mis
 
 def _is_put_there(module: Module, name: str) -> bool:
     """Does any file set an attribute of that name, of whatever?"""
-    view = module.world.view
-    puts = re.compile(rf"\.{re.escape(name)}\s*(?::[^=\n]*)?=(?!=)|setattr\(|\bcreate\s*=\s*True")
-    return any(puts.search(view.read(path) or "") for path in (module.path, *view.mentions(name)))
+    found = (_puts(module, path) for path in (module.path, *module.world.view.mentions(name)))
+    return any(names is None or name in names for names in found)
+
+
+@remembered
+def _puts(module: Module, path: str) -> frozenset[str] | None:
+    """The names of the attributes that a file sets; None where it may set any."""
+    text = module.world.view.read(path) or ""
+    return None if _PUTS_ANY.search(text) else frozenset(_PUT.findall(text))
 
 
 def _is_bound_here_only(module: Module, alias: ast.alias) -> bool:
@@ -157,5 +172,10 @@ def _scope(module: Module, alias: ast.alias) -> Scope:
     return module.tree.scope if function is None else function.scope
 
 
-def _asks_what_is_there(node: ast.AST) -> bool:
-    return any(_ASKS_WHAT_IS_THERE.search(ast.unparse(test)) for test, _ in tests_around(node))
+def _asks_what_is_there(module: Module, node: ast.AST) -> bool:
+    return any(_is_of_what_is_there(module, test) for test, _ in tests_around(node))
+
+
+@remembered
+def _is_of_what_is_there(module: Module, test: ast.expr) -> bool:
+    return _ASKS_WHAT_IS_THERE.search(unparsed(test)) is not None
