@@ -218,10 +218,13 @@ def named(reason: str) -> Unknown:
     return unknown
 
 
+LONGEST = 10_000  # characters of what an error says: it may quote a text of the program, and patterns look through it
+
+
 def words_of(error: BaseException) -> str:
     """What an error says, which a class of the program may compute of what nobody knows; else its kind."""
     try:
-        return str(error) or type(error).__name__
+        return str(error)[:LONGEST] or type(error).__name__
     except Exception:
         return type(error).__name__
 

@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.touching import text_of
 from torchlint.shapes.libraries.data import Loader
@@ -179,7 +179,7 @@ class PlainRefusals:
     def deny_call(self, function: Callable, error: TypeError) -> None:
         """`StepLR(optimizer)`: a function of torch, called without an argument that it needs, or with too many."""
         is_torchs = str(getattr(function, "__module__", "")).startswith("torch.")
-        if is_torchs and error.__traceback__.tb_next is None and _OF_A_CALL.search(str(error)):
+        if is_torchs and error.__traceback__.tb_next is None and _OF_A_CALL.search(words_of(error)):
             self.blame(error)
 
     def deny_arguments(self, kind: type, error: TypeError) -> None:

@@ -14,6 +14,7 @@ from torchlint.finding import Edit, Fix, Note, Span
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.core.held_parts import named_modules_of
 from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import LONGEST
 from torchlint.shapes.language import program
 from torchlint.shapes.language.private_names import as_written
 from torchlint.shapes.language.program import Place
@@ -194,7 +195,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
             function, args, kwargs = layer, given, named
     text = text or confirm(function, args, kwargs)
     text = text and _META_TYPE.sub(
-        r"torch.\1Tensor", text.replace("torch.meta.", "torch.").replace("(sparse_coo)", "()")
+        r"torch.\1Tensor", text[:LONGEST].replace("torch.meta.", "torch.").replace("(sparse_coo)", "()")
     )
     if text is None or any(words in text for words in OURS) and _NO_DEVICE not in text:
         return None

@@ -77,7 +77,7 @@ _SENTENCES = (
      "only a single number becomes a number of Python, and here are {1}"),
     (r"only one element tensors can be converted to Python scalars", "only a single number becomes a number of Python"),
     (r"Module \[(\w+)\] is missing the required \"forward\"", "`{1}` has no forward"),
-    (r"([\w.]+) is not a Module subclass", "only layers may stand here, and `{1}` is none"),
+    (r"(?<![\w.])([\w.]+) is not a Module subclass", "only layers may stand here, and `{1}` is none"),
     (r"one of the params is Module\.parameters",
      "an optimizer takes parameters, and gets a list of `parameters()`: join them"),
     (r"optimizer got an empty parameter list", "the optimizer gets no parameters at all"),

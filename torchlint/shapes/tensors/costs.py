@@ -54,6 +54,19 @@ def pay(function: Callable, args: tuple, kwargs: dict[str, Any]) -> None:
         work.spend(found * Work.OPERATION // 2)
 
 
+def pay_rounds(args: tuple) -> None:
+    """Pay for `_trilinear(a, b, c, added_to_a, added_to_b, added_to_c, summed, dim)`, to which `bilinear` comes: torch
+    multiplies once for each place of that dimension, in code that nobody interrupts.
+    """
+    at, rounds = args[7] if len(args) > 7 else 1, 0
+    for tensor, added in zip(args[:3], args[3:6]):
+        sizes = list(tensor.shape)
+        for place in sorted(added):
+            sizes.insert(place, 1)
+        rounds = max(rounds, *sizes[at : at + 1], 0)
+    work.spend(rounds * Work.OPERATION)
+
+
 def pieces(name: str, tensor: torch.Tensor, args: tuple, kwargs: dict[str, Any]) -> int:
     """How many tensors one may be taken apart into."""
     rest, longest = [*args, *kwargs.values()], max(tensor.shape, default=1)

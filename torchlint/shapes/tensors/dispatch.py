@@ -29,6 +29,7 @@ from torchlint.shapes.tensors import (
     as_many,
     autocast,
     chances,
+    costs,
     counts,
     dense_stand_ins,
     device_tags,
@@ -329,6 +330,8 @@ def _by_kernel(operation: _Operation, function: Any, args: tuple, kwargs: dict[s
     made = operation.plain(*args) if operation.plain is not None and not kwargs else None
     if made is not None:
         return made
+    if operation.name == "_trilinear":
+        costs.pay_rounds(args)
     if operation.is_factory and kwargs.get("layout") in (None, torch.strided):
         return torch.empty(args[0], dtype=kwargs.get("dtype"), device="meta")
     try:
