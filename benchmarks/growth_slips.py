@@ -53,6 +53,9 @@ SLIPS: dict[str, Callable[[int], str]] = {
         "parser.add_argument('--a')",
         _each(n, lambda i: f"g{i} = parser.add_argument_group('a')\ng{i}.add_argument('--a')"),
     ),
+    "options that are texts": lambda n: _defined(
+        _PARSER, _each(n, lambda i: f"import part{i}\nparser.add_argument('--o{i}', type=bool)")
+    ),
     "calls that somebody catches": lambda n: _defined(
         "def taken(a):\n    pass",
         _inside("try:", n, lambda i: "taken()"),

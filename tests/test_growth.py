@@ -49,6 +49,7 @@ ALONE = (
     ("TL713", "means of one loop"),
     ("TL714", "arguments exchanged in one call"),
     ("TL715", "groups with one option"),
+    ("TL715", "options that are texts"),
     ("TL516", "states compared (file)"),
     ("TL516", "states kept (file)"),
     ("TL516", "states kept (function)"),

@@ -88,6 +88,11 @@ def is_option(module: Module, call: ast.Call) -> bool:
     of = call.func.value if isinstance(call.func, ast.Attribute) else None
     if of is None or last_word(of) == "self" or module.index.callers("register"):
         return False  # a parser of its own kind, or one that is told what a truth is
+    return _has_parsers_of_python(module)
+
+
+@remembered
+def _has_parsers_of_python(module: Module) -> bool:
     brought = {one.module for one in module.index.nodes(ast.ImportFrom)}
     brought |= {alias.name for one in module.index.nodes(ast.Import) for alias in one.names}
     return "argparse" in brought and not any(str(name).startswith("jsonargparse") for name in brought)
