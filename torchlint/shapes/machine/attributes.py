@@ -23,7 +23,7 @@ from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_i
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
 from torchlint.shapes.language.walking import last_word
-from torchlint.shapes.libraries import builtins, guards, inspecting, text_methods, world, written_files
+from torchlint.shapes.libraries import builtins, free_parameters, guards, inspecting, text_methods, world, written_files
 from torchlint.shapes.libraries.dataclass import fields_of
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
@@ -480,6 +480,7 @@ class Attributes:
         if type(value) is Unknown:
             for place in TABLES:
                 owner.__dict__.get(place, {}).pop(name, None)
+            free_parameters.keep_with(owner, name, value)
 
     def set_somewhere(self, owner: Any, value: Any) -> None:
         """`setattr(owner, name, value)` where nobody knows the name: it may be one that is there."""

@@ -229,7 +229,7 @@ def is_of_torch(function: Any) -> bool:
     if owner is not None and not isinstance(owner, types.ModuleType):
         return False
     if isinstance(function, type):
-        return issubclass(function, (torch.distributions.Distribution, torch.distributions.Transform))
+        return issubclass(function, (torch.distributions.Distribution, torch.distributions.Transform, nn.Parameter))
     if getattr(function, "__objclass__", None) is not None:
         return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
     home = getattr(function, "__module__", None) or ""

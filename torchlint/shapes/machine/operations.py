@@ -192,7 +192,7 @@ class Operations(Texts):
         """`a is b`; an unknown is taken to be something."""
         if type(a) is Unknown or type(b) is Unknown:
             other = b if type(a) is Unknown else a
-            if other is None:
+            if other is None and not wild.is_something(a if other is b else b):
                 self.presume()
             if other is None or other is ... or self._is_another(a if other is b else b, other):
                 return False

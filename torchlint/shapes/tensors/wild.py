@@ -119,6 +119,12 @@ def known_of(value: Any) -> Known | None:
     return value.known if type(value) is Unknown and type(value.known) is Known else None
 
 
+def is_something(value: Any) -> bool:
+    """Whether an unknown is certainly not None: in each world it is a tensor, a number or another thing."""
+    known = known_of(value)
+    return known is not None and all(one is not None and type(one) is not Unknown for one in known.values.values())
+
+
 def is_counted(value: Any) -> bool:
     """Whether a value depends on how many items the data make."""
     known = known_of(value)
