@@ -9,3 +9,4 @@ class Doubt(Enum):
     ANSWERED = "a condition was answered"
     LEFT_OUT = "a statement was left out"
     CUT = "the later rounds of a loop were left out"
+    SIZES = "what is made of sizes that nobody gives was taken for the same whatever they are"

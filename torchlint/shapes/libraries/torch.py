@@ -250,10 +250,18 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
         return Unknown(unknown.reason)
     if ranks is wild.RANKS and unknown is data and wild.is_number(unknown):
         ranks = (0,)
-    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA
+    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else _dtypes_of(unknown)
     device = device if type(device) is not Unknown else None
     make = device_tags.anywhere if device is None else lambda made: made
     return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first, make=make)
+
+
+def _dtypes_of(data: Unknown) -> tuple[torch.dtype, ...]:
+    """Those that a tensor of unknown data may have: a real number may be one of NumPy, which keeps its own."""
+    if data.known == wild.FLOAT:
+        return (torch.get_default_dtype(),)
+    kind = wild.kind_of_all([data])
+    return (_DTYPES[kind],) if kind in _DTYPES else wild.DATA
 
 
 def _from_numpy(machine, array):

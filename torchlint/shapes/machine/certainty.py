@@ -68,17 +68,28 @@ class Certainty(PlainRefusals):
             return False
         return not self.doubts or self._is_apart(parts)
 
+    def is_sure_but_for_sizes(self) -> bool:
+        """The same where all that is in doubt may be sizes and numbers of dimensions that nobody gives."""
+        kept = self.doubts
+        self.doubts = {key: doubted for key, doubted in kept.items() if not _is_of_sizes(key)}
+        self._doubted = (None, frozenset(), set())
+        try:
+            return self.is_sure()
+        finally:
+            self.doubts, self._doubted = kept, (None, frozenset(), set())
+
     def doubt(self, node: ast.AST, why: Doubt = Doubt.ANSWERED) -> None:
         """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop."""
         self.doubts.setdefault((id(node), why), node)
         self.changes.missed += 1
 
-    def presume(self, given: ast.arg | None = None) -> None:
+    def presume(self, given: ast.arg | None = None, why: Doubt | None = None) -> None:
         """The statement that runs now takes something unknown for something, as the value of an argument it may be."""
         self.changes.missed += 1
         if given is not None:
             self.doubts.setdefault(id(given), given)
-        self.doubts.setdefault(self.place and (self.place[0], self.place[1].line, self.place[1].column), self.place)
+        at = self.place and (self.place[0], self.place[1].line, self.place[1].column, why)
+        self.doubts.setdefault(at, self.place)
 
     def miss(self, name: str, program: program.Program) -> None:
         """A script reads a name that has no value: where nothing in its file gives it one, Python ends there. Others
@@ -459,6 +470,10 @@ class Certainty(PlainRefusals):
             if broken is not None:
                 says = words_of(error).strip()
                 self.blame(error, says, "check", about=broken)
+
+
+def _is_of_sizes(key: Any) -> bool:
+    return type(key) is tuple and key[-1] is Doubt.SIZES
 
 
 def _reached(influence: Influence, key: Any, doubted: Any) -> tuple[frozenset[str], ast.stmt | None]:

@@ -27,6 +27,7 @@ class FailedOperation:
         "about",
         "guessed",
         "by_data",
+        "by_dtype",
         "examples",
         "never",
         "supposed",
@@ -49,6 +50,7 @@ class FailedOperation:
         self.guessed = False  # some of the sizes are examples: it fails for all others as well
         self.examples: frozenset[str] = frozenset()  # these sizes, as torch writes them
         self.by_data = False  # these are numbers of items that the program's own data make, and all else is known
+        self.by_dtype = False  # all that is known of its way here but for sizes says that these dtypes do not fit
         self.supposed = False  # its sizes come of constructor arguments that nobody gives
         self.never = machine.never  # Python does not come so far
         self.answered = False  # conditions that nobody knows were answered for a function that nobody calls

@@ -248,9 +248,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
     def guarded(self, guard: Callable, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
         """Call what must be looked at before: it may grow, or it has a meaning of its own here."""
         if self.wild and guard in guards.IN_PART and wild.choices_in(args)[0]:
-            return self.in_worlds(
-                lambda given: self.guarded(guard, function, list(given[0]), dict(given[1])), [args, kwargs], "a number"
-            )
+            made = self.in_worlds(lambda one: self.guarded(guard, function, *one), [args, kwargs], "a number")
+            return wild.known_at_least(made, guards.MAKING_NUMBERS.get(guard))
         unknown = unknown_in(args) if guard in guards.STRICT else None
         if unknown is not None:
             return wild.unknown(unknown.reason, guards.MAKING_NUMBERS.get(guard))

@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from torchlint.shapes.core.budget import work
+from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.held_parts import modules_of, weights_of
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
@@ -83,7 +84,7 @@ class Worlds(Fitting):
             outcomes = self._everywhere(run, given, choices)
             free = wild.freedom(given, self.why_many if self.many else None)
             if free not in (Free.COUNTED, Free.DRAWN):
-                self.presume()
+                self.presume(why=Doubt.SIZES)
             if outcomes is None:
                 return Unknown(reason)
             wide |= len(outcomes) < many
@@ -105,7 +106,7 @@ class Worlds(Fitting):
                     return Unknown(reason)
                 wild.mark_free(given)
                 of_any_dtype = any(len(choice.left) > 1 for choice in of_dtypes)
-                raise self._usual(list(refused.values()), of_any_dtype, free)
+                raise self._usual(list(refused.values()), of_any_dtype, free, not of_dtypes)
             self._rule_out(choices, refused)
             if free is Free.DRAWN and not self.many and not wild.has_sizes_of(given, made):
                 free = Free.COUNTED  # a sum of sizes may always be the same
@@ -147,9 +148,10 @@ class Worlds(Fitting):
             self.fits_in_steps(run, [wild.in_world(given, {**world, SIZES: s}) for s in SIZES.left]) for world in worlds
         )
 
-    def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free) -> Exception:
+    def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free, has_dtypes: bool) -> Exception:
         """What torch says in most worlds: nothing of a dtype that may be one of several; of one that is known, since
         it is refused where the sizes fit; nothing of a number of dimensions where with another one it says more.
+        Where the tensors have one dtype each (`has_dtypes`), what it says of these is so for whatever sizes.
         """
         chosen = [one for one in refused if bool(_DTYPE.search(str(one.error))) is not of_any_dtype]
         refused = chosen or refused
@@ -160,6 +162,7 @@ class Worlds(Fitting):
         others = [str(one.error) for one, text in zip(refused, texts) if text == most]
         found.failure.guessed, found.failure.examples = True, examples_in(found, others)
         found.failure.by_data = free in (Free.COUNTED, Free.DRAWN) and not self.by_chance
+        found.failure.by_dtype = has_dtypes and bool(chosen) and self.is_sure_but_for_sizes()
         self.failures[id(found.error)] = found.failure
         return found.error
 

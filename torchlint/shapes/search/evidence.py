@@ -30,7 +30,11 @@ _INSTEAD_OF_A_TENSOR = re.compile(
 
 def is_presumed(machine: Machine, failure: FailedOperation, text: str, between_layers: bool) -> bool:
     """Whether what was refused, in these words, came of something that nobody gave."""
-    if failure.guessed and not failure.by_data or failure.supposed or failure.never or _TOO_LARGE in text:
+    if failure.supposed or failure.never or _TOO_LARGE in text:
+        return True
+    if failure.by_dtype:
+        return False
+    if failure.guessed and not failure.by_data:
         return True
     unsure = not failure.sure if machine.scripting else failure.answered
     return unsure and not between_layers and not _is_of_the_kind(failure, text)

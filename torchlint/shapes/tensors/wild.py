@@ -364,6 +364,11 @@ def unknown(reason: str, known: Any) -> Unknown:
     return made
 
 
+def known_at_least(value: Any, known: Any) -> Any:
+    """The same value, of which something is known even where nothing else is."""
+    return unknown(value.reason, known) if type(value) is Unknown and value.known is None else value
+
+
 _count = itertools.count()
 
 
