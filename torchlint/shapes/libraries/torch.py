@@ -250,7 +250,7 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
         return Unknown(unknown.reason)
     if ranks is wild.RANKS and unknown is data and wild.is_number(unknown):
         ranks = (0,)
-    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else _dtypes_of(unknown)
+    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else _dtypes_of(unknown) if dtype is None else wild.DATA
     device = device if type(device) is not Unknown else None
     make = device_tags.anywhere if device is None else lambda made: made
     return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first, make=make)
