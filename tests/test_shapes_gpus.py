@@ -151,3 +151,32 @@ def test_places_are_where_their_numbers_are(tmp_path):
     """
     (fault,) = faults_of(tmp_path, program)
     assert fault.kind == "device" and "row.view(1)" in fault.message
+
+
+SHARED = """
+import torch
+import torch.distributed as dist
+from torch import nn
+
+dist.init_process_group("gloo")
+many = dist.get_world_size()
+nodes = torch.stack([torch.ones(6) * step / many for step in range(many)])
+first, second = nodes[0], nodes[1]
+net = nn.Linear(6, 2)
+if many > 1:
+    net = nn.parallel.DistributedDataParallel(net)
+print(net(first - second), 64 // many)
+"""
+
+
+@pytest.mark.parametrize(
+    "line, instead, found",
+    [
+        ("", "", []),
+        ("print(net", "print(net(nodes[:, :5])) or (net", ["net takes 6 features but gets 5"]),
+        ("dist.get_world_size()", "1", ["`nodes` (1, 6) cannot be indexed by `[1]`"]),
+    ],
+)
+def test_what_fails_in_one_process_alone_is_no_mistake_of_many(tmp_path, line, instead, found):
+    said = [fault.message for fault in faults_of(tmp_path, SHARED.replace(line, instead))]
+    assert len(said) == len(found) and all(map(str.startswith, said, found)), said

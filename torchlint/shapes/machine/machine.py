@@ -49,6 +49,7 @@ from torchlint.shapes.machine.how_far import ScriptProgress
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
 from torchlint.shapes.machine.reach import Reach
+from torchlint.shapes.machine.surroundings import Surroundings
 from torchlint.shapes.machine.types import Classes
 from torchlint.shapes.machine.worlds import Worlds
 from torchlint.shapes.tensors import dispatch, ranges, wild
@@ -72,7 +73,7 @@ class Turn(NamedTuple):
     after: int
 
 
-class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Worlds, Going, Contexts):
+class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Worlds, Going, Contexts, Surroundings):
     """One run of a program. `choices` are the answers to unknown conditions that this run must take."""
 
     def __init__(self, view: View, steps: int, choices: dict[str, bool] | None = None, cuda: bool = True):
@@ -84,6 +85,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.asked_cuda = False
         self.gpus = 1
         self.counted_gpus = False
+        self.processes = 1  # that run the program together
+        self.counted_processes = False
         self.place: Place | None = None
         self.last_error: Exception | None = None
         self.last_place: Place | None = None
@@ -178,21 +181,6 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         if program is not None and name not in builtins.NAMES:
             self.miss(name, program)
         return builtins.find(name)
-
-    def has_cuda(self) -> bool:
-        """Whether there is a GPU: once with, once without, if the program asks."""
-        self.asked_cuda = True
-        return self.cuda
-
-    def count_gpus(self) -> int:
-        """How many GPUs there are: as many as this run has, where the number matters to the program."""
-        self.counted_gpus = True
-        return self.gpus if self.has_cuda() else 0
-
-    @property
-    def wants_gpus(self) -> bool:
-        """Whether a script ended before it did anything, and one GPU may not have been enough for it."""
-        return self.counted_gpus and self.gpus == 1 and self.progress.stop is not None and not self.progress.asks
 
     def ended(self, kind: type) -> bool:
         """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""

@@ -73,6 +73,7 @@ FAIR_STEPS = 80_000  # the same at first, where there are many classes
 IDLE = 2  # builders in a row that make no class that none made before; those that name one come first
 IDLE_STEPS = 60_000  # for these
 GPUS = 8  # for a script that ends where there is one only
+PROCESSES = 8  # for a script that asks how many there are, and fails in one
 STARTS = 3  # ways of starting a script that are tried
 UNREADABLE = "the dry run cannot read it"
 BUILT_STEPS = 400_000  # the same where a builder chose its sizes: a verdict is worth more then
@@ -156,6 +157,8 @@ class _Run:
         self.starts = Starts()  # ways in which the script may be started
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
+        self.processes = 1
+        self.alone: frozenset[Any] = frozenset()  # what fails in a script that asked how many processes it has: one
 
     def run(self, used: int = 0) -> DryRun:
         """The script with and without a GPU, then what it did not reach; `used` is work that was done before."""
@@ -166,6 +169,7 @@ class _Run:
             self.notices.append(gave_up(end, self.program))
         else:
             with suppress(Overworked):  # what is tried otherwise may be left out
+                self.run_by_many()
                 if asked_cuda:
                     self.script(cuda=False, rest=False)
                 for start in range(1, min(self.starts.count, STARTS)):
@@ -191,6 +195,15 @@ class _Run:
         """How people start the script, by what is written down around it."""
         return list(command_lines(self.view, self.program.path))
 
+    def run_by_many(self) -> None:
+        """What fails in one process alone is no mistake of a script that many run together."""
+        if self.alone:
+            many = self.another()
+            many.processes = PROCESSES
+            many.script(cuda=True, rest=False)
+            for place in self.alone - many.faults.keys():
+                del self.faults[place]
+
     def choose(self) -> None:
         """The script with each choice that it offers."""
         if self.traces is None and self.program.watch is None:
@@ -200,10 +213,15 @@ class _Run:
 
     def started(self, start: Start) -> tuple[Mapping[Any, Fault], int]:
         """The faults of the script started otherwise, and the steps that it took."""
-        other = _Run(self.program, self.view, self.inputs, None, None, False, None)
-        other.command_lines = self.command_lines
+        other = self.another()
         other.script(cuda=True, rest=False, start=start)
         return other.faults, other.statistics["steps"]
+
+    def another(self) -> _Run:
+        """Runs of the same file, which know nothing of each other."""
+        other = _Run(self.program, self.view, self.inputs, None, None, False, None)
+        other.command_lines = self.command_lines
+        return other
 
     def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}, start: Start = Start()) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
@@ -219,6 +237,7 @@ class _Run:
         steps = STEPS if cuda and not start.choices else AGAIN_STEPS
         machine = Machine(self.view, steps, dict(answers), cuda=cuda)
         machine.gpus = gpus
+        machine.processes = self.processes
         machine.remembered = Remembered()
         machine.starts = Starts(lambda: self.command_lines, start, self.program.path)
         machine.environment = (
@@ -232,6 +251,8 @@ class _Run:
             with dry_tensors(), no_initialisers():
                 with self.collecting(machine, rest), self.watching(rest):
                     self.main(machine, rest, answers)
+                    if machine.counted_processes and rest and self.processes == 1:
+                        self.alone = frozenset(self.faults)
                     if rest and not machine.wants_gpus:
                         self.others(machine)
                 if rest and not machine.wants_gpus:
