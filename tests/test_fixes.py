@@ -7,7 +7,8 @@ import json
 import pytest
 
 from torchlint.config import Selection, Settings
-from torchlint.linter import Job, fix_until_stable
+from torchlint.finding import Edit, Finding, Fix, Span
+from torchlint.linter import Job, fix, fix_until_stable
 
 SETTINGS = Settings(dry_run=False)
 MOVED = (
@@ -250,3 +251,14 @@ def test_two_names_of_one_import_are_both_rewritten(tmp_path):
         "_six" not in fixed and "isinstance(batch[0], int)" in fixed and "isinstance(batch[0], (str, bytes))" in fixed
     )
     assert len(done) == 2 and not outcome.findings
+
+
+def test_what_makes_no_python_costs_the_fixes_behind_it_nothing():
+    def written(line: int, text: str) -> Finding:
+        span = Span(line, 5, line, 6)
+        return Finding("TL801", "unsafe_load", "a.py", span, "", fix=Fix("", (Edit(span, text),)))
+
+    findings = [written(1, "7"), written(2, "("), written(3, "8"), written(4, ")"), written(5, "9")]
+    after, applied = fix("a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n", findings)
+    assert after == "a = 7\nb = 2\nc = 8\nd = 4\ne = 9\n"
+    assert applied == [findings[0], findings[2], findings[4]]

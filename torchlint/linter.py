@@ -81,6 +81,7 @@ class Job:
 
 _NOT_LINTED = "not linted, as it is {} syntax"
 _REORDERED = "only a remark, as the cell went well when the notebook was run in another order"
+_REFUSED = 8  # fixes of one file of which the result is no Python: those behind them are tried all the same
 _ROUNDS = ("round", "loop")  # what is about these may be said of lines of other files
 _NOT_IN_USE = "not linted, as it is not Python, and nothing in the project leads to it"
 _UNFINISHED = "not linted, as it ends where a block begins, and nothing names it"
@@ -427,7 +428,18 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
             taken.update(fresh)
             for edit in fresh:
                 insort(places, (edit.cell or 0, edit.span))
-    # The most of them, from the first, of which the result is Python: half of what is left is tried each time.
+    for _ in range(_REFUSED):
+        best, good = _readable(text, chosen, path)
+        if good == len(chosen):
+            break
+        del chosen[good]  # with which it is no Python any more; the ones behind it are not to blame
+    return best, chosen[:good]
+
+
+def _readable(text: str, chosen: list[Finding], path: str) -> tuple[str, int]:
+    """The most fixes, from the first, of which the result is Python, and how many these are: half of what is left is
+    tried each time.
+    """
     best, good, bad = text, 0, len(chosen) + 1
     count = len(chosen)
     while good < count:
@@ -437,7 +449,7 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
         else:
             bad = count
         count = good + (bad - good) // 2 if bad - good > 1 else good
-    return best, chosen[:good]
+    return best, good
 
 
 def _edits_of(finding: Finding) -> tuple[Edit, ...]:
