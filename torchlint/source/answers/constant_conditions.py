@@ -201,7 +201,10 @@ def _is_device(module: Module, node: ast.expr) -> bool:
         return False
     made = origins(Value(module, node))
     return bool(made) and all(
-        isinstance(one.node, ast.Call) and not one.path and {c.name for c in callees(one)} == {"torch.device"}
+        isinstance(one.node, ast.Call)
+        and not one.path
+        and not isinstance(one.node.up, ast.arguments)  # of a default: whoever gives another may give a text
+        and {c.name for c in callees(one)} == {"torch.device"}
         for one in made
     )
 

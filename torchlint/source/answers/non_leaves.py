@@ -20,8 +20,10 @@ from torchlint.source.flow.uses import reads, uses
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
+from torchlint.source.training.devices import is_cpu
 from torchlint.source.training.dtypes import dtype
 from torchlint.source.training.grads import CREATES, is_leaf, is_set_later
+from torchlint.source.training.keyword_values import keyword_values
 from torchlint.source.training.regions import runs_without_grad, tests_around
 from torchlint.source.training.roles import seems
 
@@ -71,7 +73,13 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
         inner = [node.operand]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not is_leaf(origin):
         names = {c.name for c in callees(origin)}
-        if not names or not names <= _CHANGES or names <= _MOVES and _keeps_it(node) and not _casts(origin):
+        if (
+            not names
+            or not names <= _CHANGES
+            or names <= _MOVES
+            and (_keeps_it(node) or _stays_here(origin))
+            and not _casts(origin)
+        ):
             return None
         inner = [node.func.value]
     else:
@@ -119,6 +127,19 @@ def _keeps_it(call: ast.Call) -> bool:
             for t in texts
         )
     )
+
+
+def _stays_here(move: Value) -> bool:
+    """`.to(device)`, also as `.to(**options)`, of a device that can be nothing but the CPU: no caller gives another."""
+    node = move.node
+    if last_word(node.func) != "to":
+        return False
+    given = [move.at(one, ()) for one in (*node.args, *(k.value for k in node.keywords if k.arg))]
+    if any(k.arg is None for k in node.keywords):
+        if not (devices := keyword_values(move, "device")):
+            return False
+        given += [*devices, *keyword_values(move, "dtype")]
+    return all(unparsed(one.node) in _FLOATS or is_cpu(one) for one in given if one.node is not None)
 
 
 def _casts(call: Value) -> bool:

@@ -191,7 +191,7 @@ def _is_given_numbers(origin: Value) -> bool:
     )
 
 
-def _is_cpu(value: Value, depth: int = 4) -> bool:
+def is_cpu(value: Value, depth: int = 4) -> bool:
     """Can a device be nothing but the CPU? One that is made of itself, `device = torch.device(device)`, has no end."""
     found = origins(value) if depth else ()
     return bool(found) and all(_names_cpu(o, depth - 1) for o in found)
@@ -202,7 +202,7 @@ def _names_cpu(origin: Value, depth: int) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is None or str(node.value) == "cpu"
     if isinstance(node, ast.Call) and {c.name for c in callees(origin)} == {"torch.device"} and node.args:
-        return _is_cpu(origin.at(node.args[0], ()), depth)
+        return is_cpu(origin.at(node.args[0], ()), depth)
     return False
 
 
@@ -237,7 +237,7 @@ def _target(device: Value, depth: int) -> str | None:
             where = device_of(other, depth - 1)
             if where is not None or not _sets_devices(other):
                 return where
-    if _is_cpu(device):
+    if is_cpu(device):
         return HERE
     return None if any(map(_may_be_default, origins(device))) else MOVED
 
