@@ -112,7 +112,7 @@ Who reads on, and where nobody wants the result: `torchlint/source/answers/lost_
 from torchlint import Node, on_node
 from torchlint.source.answers.lost_sums import lost_sum
 
-read_on = ("TL304", "TL513")
+read_on = ("TL304", "TL513", "torch.mul")
 in_tests = False
 
 

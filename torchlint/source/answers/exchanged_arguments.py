@@ -132,11 +132,21 @@ def _run_the_same(module: Module, call: ast.Call, again: ast.Call) -> bool:
     return function is not None and function is _function(module, again)[0]
 
 
-@remembered
 def _given_both(module: Module, around: ast.AST, words: frozenset[str]) -> list[ast.Call]:
     """The first calls in a part of a file that are given two things, whichever comes first."""
-    found = (call for call in module.index.inside(around, ast.Call) if words <= set(map(_word, call.args)))
-    return list(islice(found, _MOST_AGAIN))
+    calls = _calls_by_word(module, around)
+    first, second = (calls.get(word, {}) for word in words)
+    return list(islice((call for place, call in first.items() if place in second), _MOST_AGAIN))
+
+
+@remembered
+def _calls_by_word(module: Module, around: ast.AST) -> dict[str, dict[int, ast.Call]]:
+    """The calls in a part of a file by what they are given, each by its place."""
+    found: dict[str, dict[int, ast.Call]] = {}
+    for call in module.index.inside(around, ast.Call):
+        for word in map(_word, call.args):
+            found.setdefault(word, {})[call.pos] = call
+    return found
 
 
 def _given_back(call: ast.Call) -> list[frozenset[str]]:

@@ -11,6 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import is_tried
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars
+from torchlint.source.text.pinned import Pinned
 from torchlint.source.training.ranks import is_reduced
 
 _DEEPEST = 4  # of sums of losses
@@ -27,7 +28,8 @@ def indexed_number(module: Module, picked: ast.Subscript) -> ast.expr | None:
     held = held.value if is_data else held  # type: ignore[attr-defined]
     if not isinstance(held, (ast.Name, ast.Attribute, ast.Call)) or is_tried(picked):
         return None
-    return held if _is_one_number(Value(module, held), is_data, _DEEPEST) else None
+    is_one = _is_one_number(Value(module, held), is_data, _DEEPEST)
+    return held if is_one and not Pinned(module.world.view).runs_otherwise else None
 
 
 def _is_one_number(value: Value, is_of_torch: bool, depth: int) -> bool:

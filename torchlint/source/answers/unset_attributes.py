@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import is_tried
 from torchlint.source.text.index import (
+    FUNCTIONS,
     ancestors,
     enclosing_class,
     enclosing_function,
@@ -182,10 +184,20 @@ def _is_own(cls: ClassInfo, read: ast.Attribute) -> bool:
     function = _method_around(read)
     if function is None or enclosing_class(function) is not cls.node or not is_of_self(read):
         return False
+    if read.value.id not in ("self", *_first_parameters(cls)):
+        return False  # `def energy(state)` of a class, which lacks its `self`
     if not _is_called(cls.module, function.name) and _is_made(cls):
         return False
     marks = [last_word(mark.func if isinstance(mark, ast.Call) else mark) for mark in function.decorator_list]
     return not is_tried(read) and not {"staticmethod", "classmethod"} & set(marks)
+
+
+@remembered
+def _first_parameters(cls: ClassInfo) -> frozenset[str]:
+    """What the class calls its objects: what the first parameters of several methods are called."""
+    methods = [part for part in cls.node.body if isinstance(part, FUNCTIONS) and part.args.args]
+    counted = Counter(method.args.args[0].arg for method in methods)
+    return frozenset(name for name, number in counted.items() if number > 1)
 
 
 @remembered
