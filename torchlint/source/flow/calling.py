@@ -208,7 +208,7 @@ class CallTracer:
         while frame:
             if frame.function is callee.function:
                 return False
-            count, frame = count + 1, frame.call.frame if frame.call else None
+            count, frame = count + 1, frame.outside.frame if frame.outside else None
         return count < MAX_FRAMES and not gives_something_else(callee.module, callee.function)
 
     def _returns(
@@ -278,7 +278,7 @@ class CallTracer:
                 if made.kind == "class" and made.owner:
                     method = made.owner.method("forward")
                     if method and self._may_enter(value, Callee("object", module=method.module, function=method.node)):
-                        frame = frame_of(value.module, method.node, None, origin)
+                        frame = frame_of(value.module, method.node, None, origin, around=value)
                         yield from self._returns(method.module, method.node, frame, value.path, depth)
                         continue
                 if made.kind == "external" and made.name == "torch.nn.Sequential":

@@ -23,15 +23,23 @@ Answer = bool | None
 class LookedThrough:
     """A call that is looked through: parameters of `function` mean the arguments of `call`."""
 
-    __slots__ = ("function", "call", "instance", "closure")
+    __slots__ = ("function", "call", "instance", "closure", "outside")
 
     def __init__(
-        self, function: FunctionNode, call: Value | None, instance: Value | None, closure: LookedThrough | None = None
+        self,
+        function: FunctionNode,
+        call: Value | None,
+        instance: Value | None,
+        closure: LookedThrough | None = None,
+        around: Value | None = None,
     ):
         self.function = function
         self.call = call  # its node is an ast.Call, in the caller's file and frame
         self.instance = instance  # what `self` is, if it is known
         self.closure = closure
+        self.outside = (
+            call or around
+        )  # where it is called from; of a Sequential's last layer that is given other things
 
     def of(self, function: ast.AST) -> LookedThrough | None:
         """The frame in which the names of `function` live, seen from here."""
@@ -42,9 +50,9 @@ class LookedThrough:
 
     @property
     def depth(self) -> int:
-        depth, frame = 1, self.call.frame if self.call else None
+        depth, frame = 1, self.outside.frame if self.outside else None
         while frame:
-            depth, frame = depth + 1, frame.call.frame if frame.call else None
+            depth, frame = depth + 1, frame.outside.frame if frame.outside else None
         return depth
 
 
@@ -54,13 +62,14 @@ def frame_of(
     call: Value | None,
     instance: Value | None,
     closure: LookedThrough | None = None,
+    around: Value | None = None,
 ) -> LookedThrough:
     """The frame of a call; one for each, so that what is found out about its names is found out once."""
     # Not `@remembered`: the frame is the same whichever file asks for it.
-    key = ("frame", id(function), call and call.key, instance and instance.key, id(closure))
+    key = ("frame", id(function), call and call.key, instance and instance.key, id(closure), around and around.key)
     memo = module.world.memo
     if key not in memo:
-        memo[key] = LookedThrough(function, call, instance, closure)
+        memo[key] = LookedThrough(function, call, instance, closure, around)
     return memo[key]
 
 

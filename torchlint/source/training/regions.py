@@ -144,7 +144,7 @@ def runs_without_grad(value: Value) -> bool:
     while value is not None:
         if value.node is not None and under_no_grad(value.module, value.node):
             return True
-        value = value.frame.call if value.frame else None
+        value = value.frame.outside if value.frame else None
     return False
 
 
@@ -165,7 +165,7 @@ def switch_around(value: Value) -> Value | None:
                     return value.at(switch, ())
             if isinstance(parent, FUNCTIONS):
                 break
-        value = value.frame.call if value.frame else None
+        value = value.frame.outside if value.frame else None
     return None
 
 
