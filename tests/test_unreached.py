@@ -315,6 +315,11 @@ def test_what_only_sounds_so_is_not(tree, folder):
         ("losses/archives/sharp.py", {}, "warning"),  # which it may read
         ("losses/bak/sharp.py", {"configs/a.yaml": "target: losses.bak.sharp.Trainer\n"}, "warning"),
         ("losses/bak/sharp.py", {"losses/plain.py": "from .bak import sharp\n"}, "warning"),
+        ("losses/nets_old/sharp.py", {}, "info"),
+        ("losses/old/sharp.py", {"losses/old/net.py": "from losses.old import sharp\n"}, "info"),
+        ("losses/old/sharp.py", {"losses/net.py": "from .old import sharp\n"}, "warning"),
+        ("losses/nets_old/sharp.py", {"README.md": "See losses/nets_old/sharp.py\n"}, "warning"),
+        ("losses/golden/sharp.py", {}, "warning"),
         ("losses/legacy/sharp.py", {}, "warning"),  # what a library keeps for those who use it
     ],
 )

@@ -496,6 +496,13 @@ class View:
         self.consulted[f"mentions {own}"] = ""
         return any(other != path for other in self.project.importing(own))
 
+    def is_taken_from(self, folder: str) -> bool:
+        """Does a program elsewhere in the project, or a text that may say what is run, name something in a folder?"""
+        inside, word = f"{os.sep}{folder}{os.sep}", re.escape(folder.encode())
+        place = re.compile(rb"\b" + word + rb"[/.]\w|\b(?:import|from)[ \t][^\n]{0,200}\b" + word + rb"\b")
+        others = (self.project.bytes(path) or b"" for path in self.naming(folder) if inside not in path)
+        return any(map(place.search, others))
+
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""
         found, tried = self.project.resolve(module, level, importer or self.path)

@@ -20,6 +20,7 @@ _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"(?<![\w-])([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?"
     r"(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
 )
+_OLD = re.compile(r"_*old|old_\w+|\w+_old", re.IGNORECASE)  # a folder
 _COPY = re.compile(r"(\w*[^\W_])(?:_|_?(?:old|bak|backup|copy|orig)\d*)\.py", re.IGNORECASE)
 _DEPRECATED = re.compile(  # at the head of a docstring
     r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
@@ -81,14 +82,17 @@ class Unreached:
 
     @cached_property
     def _is_outdated(self) -> bool:
-        """Is it a program in a folder of which the manual says that it is, or which is called a backup or archive,
-        where nobody names it? A library has no other use for that either.
+        """Is it a program in a folder of which the manual says that it is, which is called a backup or archive, where
+        nobody names it, or which is called old, where nobody takes anything from it? A library has no other use for
+        these either.
         """
         view = self._view
         root = str(view.project.root)
         folders = os.path.relpath(view.path, root).split(os.sep)[:-1]
         if any(map(KEPT_ASIDE.fullmatch, folders)):
             return view.is_named_by_none()
+        if any(_OLD.fullmatch(folder) and not view.is_taken_from(folder) for folder in folders):
+            return True
         said = _SAID_TO_BE.findall(view.document(os.path.join(root, "README.md")) or "") if folders else ()
         return not set(said).isdisjoint(folders) and not view.is_imported()
 
