@@ -48,6 +48,12 @@ SLIPS: dict[str, Callable[[int], str]] = {
         f"def taken({_each(2 * n, _turned, ', ')}):\n    pass",
         f"def given({_each(2 * n, _turned, ', ')}):\n    taken({_each(2 * n, lambda i: f'letter{i}', ', ')})",
     ),
+    "attributes nobody sets": lambda n: _defined(
+        "class Net(torch.nn.Module):",
+        f"    def __init__(self):\n        super().__init__()\n{_each(n, lambda i: f'        self.layer{i} = {i}')}",
+        f"    def forward(self, x):\n{_each(n, lambda i: f'        x = self.leyer{i}(x)')}\n        return x",
+        "Net()",
+    ),
     "groups with one option": lambda n: _defined(
         _PARSER,
         "parser.add_argument('--a')",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import NamedTuple
 
 from torchlint.source.answers.lost_joins import is_timed
@@ -26,6 +27,7 @@ _METHODS = {
     ast.Pow: "__pow__",
 }
 _TRYING = (ast.Module, ast.ClassDef, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler)
+_MOST_BOUND, _MOST_USES = 4, 16  # of a name that are looked at: all others may be in other branches
 _TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
@@ -93,12 +95,13 @@ def _is_read_on(module: Module, name: ast.Name, statement: ast.stmt) -> bool:
     """Is what the name stands for read after it, or in the next round of the loop around it?"""
     scope = name.at.lookup(name.id)
     bound = reaching(name, scope) if scope is not None and scope is name.at else []
-    stored = [one for one in bound if isinstance(one, (ast.Name, ast.arg))]
-    return any(_runs_after(use, statement, one) for one in stored for use in uses(module, one))
-
-
-def _runs_after(use: ast.Name, statement: ast.stmt, bound: ast.AST) -> bool:
-    if within(use, statement) or exclusive(use, statement):
-        return False
+    stored = [one for one in bound[:_MOST_BOUND] if isinstance(one, (ast.Name, ast.arg))]
     loops = loops_around(statement)
+    later = (use for one in stored for use in uses(module, one) if _stands_after(use, statement, one, loops))
+    return any(not exclusive(use, statement) for use in islice(later, _MOST_USES))
+
+
+def _stands_after(use: ast.Name, statement: ast.stmt, bound: ast.AST, loops: list[ast.AST]) -> bool:
+    if within(use, statement):
+        return False
     return use.pos > statement.pos or bool(loops) and within(use, loops[-1]) and not within(bound, loops[-1])

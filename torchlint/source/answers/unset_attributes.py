@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import islice
 from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
@@ -39,6 +40,7 @@ _PASSED_BY = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.comprehensi
 _LEAVING = (ast.Return, ast.Raise, ast.Yield)
 _SETTING_ANY = ("exec", "locals", "vars", "__dict__", "__slots__", "__setattr__")
 _ANSWERING = ("__getattr__", "__getattribute__", "__setattr__", "__init_subclass__")
+_MOST = 20  # attributes of one class: one that lacks more is filled by somebody
 _TABLES = ("_modules", "_parameters", "_buffers")  # of a module, by name
 _BY_NAME = ("attr", "add_module", "register_", *_TABLES)
 _MOST_FILES = 50  # that say a word
@@ -67,9 +69,10 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
             if _is_own(cls, read):
                 found[read.attr] = read
     others = _others(cls) if found else None
-    for name, read in found.items() if others is not None else ():
+    own = frozenset().union(*map(own_names, cls.mro)) if others is not None else frozenset()
+    for name, read in islice(found.items() if others is not None else (), _MOST):
         theirs = {name, _method_around(read).name} - {"__init__"}  # what is read, or the method that reads
-        names = frozenset().union(*map(own_names, cls.mro)) - {name}
+        names = own - {name}
         if not any(not theirs.isdisjoint(own_names(one)) for one in others) and not is_given(cls, name):
             if name in cls.attributes or _is_made(cls) or get_close_matches(name, names, 1):
                 yield Unset(read, name in cls.attributes, names)
