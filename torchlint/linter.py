@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import ends_at_a_head, stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
+from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library, may_start
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.suppress import Suppressions, may_name_rules
@@ -41,6 +41,7 @@ class Outcome(Struct, frozen=True):
     costs: dict[str, int] = {}
     judged: tuple[int, int] | None = None
     afar: frozenset[str] = frozenset()
+    skipped: bool = False  # nothing in the file has to do with torch
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,11 @@ def _lint_module(text: str, job: Job) -> Outcome:
     path, settings, rules = job.path, job.settings, job.rules
     text = text.removeprefix("\ufeff")
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
-    if not any(word in text for word in WORDS) or is_of_another_library(text):
-        return Outcome(lines=lines)
+    view = job.project.view(path)
+    is_silent = not any(word in text for word in WORDS)
+    starts = is_silent and settings.dry_run and may_start(text) and _starts_torch(text, view)
+    if is_silent and not starts or is_of_another_library(text):
+        return Outcome(lines=lines, consulted=view.consulted, skipped=is_silent and bool(text.strip()))
     from torchlint.harmless import Harmless
     from torchlint.source.flow.module import World
     from torchlint.source.text.indexes import let_go_if_large, parsed
@@ -128,8 +132,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         for code in enabled
         if not any(matches(selector, code, rules[code].name) for selector in ignored)
     }
-    says_torch = any(word in text for word in TORCH)
-    view = job.project.view(path)
+    says_torch = starts or any(word in text for word in TORCH)
     try:
         tree = parsed(job.project, path, text)
     except CannotParse as error:
@@ -190,6 +193,15 @@ def _lint_module(text: str, job: Job) -> Outcome:
         part,
         text_world.afar | {"TL002"},
     )
+
+
+def _starts_torch(text: str, view: View) -> bool:
+    """Does a script that says nothing of torch import a file of the project that does: `from agent import Agent`?"""
+    from torchlint.source.text.behind import imported
+
+    others = imported(view.project, view.path, text)
+    view.consulted.update(others.consulted)
+    return view.project.is_in_one(TORCH[0], others.paths)
 
 
 def _not_silenced_there(found: list[Finding], view: View, settings: Settings, path: str) -> list[Finding]:

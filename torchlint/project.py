@@ -61,6 +61,11 @@ _FROM = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import\b[ \t]*(\([^()]
 _WORD = re.compile(rb"\w+")
 
 
+def may_start(text: str) -> bool:
+    """Is it a script that may start what other files do with torch?"""
+    return "__main__" in text and "import" in text
+
+
 def is_of_another_library(text: str) -> bool:
     """Does a file train with another library, and say nothing of torch itself? The names are often the same."""
     return not any(word in text for word in TORCH) and _OTHERS.search(text) is not None

@@ -187,7 +187,7 @@ class Run:
                 data, has_more = (
                     (self.overlay[path].encode(), False) if path in self.overlay else read_start(path, limit)
                 )
-                if not any(word.encode() in data for word in WORDS):
+                if not any(word.encode() in data for word in WORDS) and (has_more or b"__main__" not in data):
                     # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the
                     # cache.
                     kept = "" if has_more else digest(data)

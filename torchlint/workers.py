@@ -132,7 +132,8 @@ def _lint(task: Task, path: str) -> Entry:
         outcome.rewritten_lines,
         outcome.notices,
         outcome.dry,
-        costs=outcome.costs,
+        outcome.skipped,
+        outcome.costs,
     )
 
 
