@@ -91,6 +91,22 @@ def test_a_change_in_an_imported_file_is_seen(old):
     assert cached()[1] == []
 
 
+def test_a_script_is_run_for_what_it_starts_and_again_when_that_changes(old):
+    pytest.importorskip("torch")
+    net = "import torch\n\n\ndef show(width):\n    print(torch.nn.Linear(8, 2)(torch.zeros(4, width)))\n"
+    main = "from net import show\n\nif __name__ == '__main__':\n    show(9)\n"
+    other = "from words import show\n\nif __name__ == '__main__':\n    show(9)\n"
+    old({"net.py": net, "main.py": main, "other.py": other, "words.py": "show = print\n"})
+    assert cached(settings=Settings()) == (0, ["main.py:4:TL901"])
+    assert cached(settings=Settings()) == (4, ["main.py:4:TL901"])
+    old({"net.py": net.replace("8, 2", "9, 2")})
+    assert cached(settings=Settings()) == (2, [])
+    old({"words.py": f"import torch\n{net}"})
+    assert cached(settings=Settings()) == (2, ["other.py:4:TL901"])
+    assert check(["."], Settings()).statistics.skipped == 0
+    assert check(["."], PLAIN).statistics.skipped == 2
+
+
 def test_an_import_that_appears_is_seen(old):
     root = old({"train.py": USER})
     assert cached() == (0, [])
