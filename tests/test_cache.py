@@ -94,7 +94,7 @@ def test_a_change_in_an_imported_file_is_seen(old):
 def test_a_script_is_run_for_what_it_starts_and_again_when_that_changes(old):
     pytest.importorskip("torch")
     net = "import torch\n\n\ndef show(width):\n    print(torch.nn.Linear(8, 2)(torch.zeros(4, width)))\n"
-    main = "from net import show\n\nif __name__ == '__main__':\n    show(9)\n"
+    main = "from net import show\n\nif __name__ == '__main__':\n    show(9)\n    show.width\n    [][1]\n"
     other = "from words import show\n\nif __name__ == '__main__':\n    show(9)\n"
     old({"net.py": net, "main.py": main, "other.py": other, "words.py": "show = print\n"})
     assert cached(settings=Settings()) == (0, ["main.py:4:TL901"])

@@ -150,12 +150,14 @@ def _lint_module(text: str, job: Job) -> Outcome:
             (_not_python(path, error.line, error.column, str(error)),), lines=lines, consulted=view.consulted
         )
     chosen = [rules[c] for c in sorted(active)]
+    if starts:  # it is asked for the numbers with which it starts the others, and for nothing else
+        chosen = [rule for rule in chosen if not rule.hears("operation")]
     remarks = _remarks(settings, rules)
     part = _part(tree, job.changed)
     harmless = Harmless(view, text, tree, rules, bool(settings.target_torch))
     world = World(view, target(settings.target_torch))
     try:
-        text_world = _text_world(text, job, tree, world, chosen, remarks, part)
+        text_world = _text_world(text, job, tree, world, [] if starts else chosen, remarks, part)
     finally:
         world.end()
     del tree

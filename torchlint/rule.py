@@ -172,6 +172,10 @@ class Rule:
         """Does it say nothing without the dry run?"""
         return all(t.is_dry for t in self.triggers)
 
+    def hears(self, kind: str) -> bool:
+        """Is it told of faults of a kind?"""
+        return any(trigger.kind == "error" and kind in trigger.names for trigger in self.triggers)
+
     @property
     def is_told_of_others(self) -> bool:
         """Does it hear what the dry run sees in the files that one calls?"""
