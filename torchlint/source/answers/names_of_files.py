@@ -76,7 +76,10 @@ def _meant(module: Module, name: str, level: int) -> str | None:
     stem = os.path.join(*name.split("."))
     own = beginning(module.path, 0)
     roots = view.project.folders if "." in name else ()
-    begins = roots if view.read(os.path.join(own, "__init__.py")) is not None else (own, *roots)
+    is_of_others = module.index.says("sys.path.insert") or view.read(os.path.join(own, "__init__.py")) is not None
+    begins = (
+        roots if is_of_others else (own, *roots)
+    )  # what is beside the file comes first, unless others are put there
     ends = (".py", f"{os.sep}__init__.py")
     return path if any(path == os.path.join(root, stem) + end for root in begins for end in ends) else None
 
