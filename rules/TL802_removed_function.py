@@ -141,7 +141,7 @@ def check_numbers(place: Node):
             applicability="unsafe" if place.node.value is held else "safe",
         )
         yield place.finding(
-            f"`{said}` is one number, without the dimension that it had before torch 0.4",
-            help=f"use `{said}.item()`",
+            f"`{place.quoted(held)}` is one number, without the dimension that it had before torch 0.4",
+            help=f"use `{place.quoted(held)}.item()`",
             fix=fix,
         )
