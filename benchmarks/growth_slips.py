@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from growth_statements import in_file
-from growth_structures import _each
+from growth_structures import each
 
 _PARSER = "import argparse\nparser = argparse.ArgumentParser()"
 
@@ -18,7 +18,7 @@ def _defined(*lines: str) -> str:
 
 def _inside(head: str, n: int, line: Callable[[int], str]) -> str:
     """A block of n lines."""
-    return f"{head}\n{_each(n, lambda i: f'    {line(i)}')}"
+    return f"{head}\n{each(n, lambda i: f'    {line(i)}')}"
 
 
 def _turned(i: int) -> str:
@@ -27,17 +27,17 @@ def _turned(i: int) -> str:
 
 SLIPS: dict[str, Callable[[int], str]] = {
     "branches of one if": lambda n: _defined(
-        "def chosen(x):\n    if x == 'a':\n        return 0", _each(n, lambda i: f"    elif x == {i}:\n        x = {i}")
+        "def chosen(x):\n    if x == 'a':\n        return 0", each(n, lambda i: f"    elif x == {i}:\n        x = {i}")
     ),
     "types that are none": lambda n: _defined(
-        f"def asked(x):\n    return {_each(n, lambda i: f'type(x{i}) == torch.tensor', ' or ')}"
+        f"def asked(x):\n    return {each(n, lambda i: f'type(x{i}) == torch.tensor', ' or ')}"
     ),
     "states saved": lambda n: _defined(
-        "torch.save({", _each(n, lambda i: f"    'opt{i}': part{i}.state_dict(),"), "}, 'a.pt')"
+        "torch.save({", each(n, lambda i: f"    'opt{i}': part{i}.state_dict(),"), "}, 'a.pt')"
     ),
     "arguments kept by the wrong name": lambda n: _defined(
-        f"class Kept:\n    def __init__(self, a, {_each(n, lambda i: f'b{i}', ', ')}):\n        self.a = a",
-        _each(n, lambda i: f"        self.b{i} = a"),
+        f"class Kept:\n    def __init__(self, a, {each(n, lambda i: f'b{i}', ', ')}):\n        self.a = a",
+        each(n, lambda i: f"        self.b{i} = a"),
     ),
     "means of one loop": lambda n: _defined(
         "def mean(val_loader, train_loader):\n    total = 0",
@@ -45,26 +45,26 @@ SLIPS: dict[str, Callable[[int], str]] = {
         f"    return [{'total / len(train_loader), ' * n}]",
     ),
     "arguments exchanged in one call": lambda n: _defined(
-        f"def taken({_each(2 * n, _turned, ', ')}):\n    pass",
-        f"def given({_each(2 * n, _turned, ', ')}):\n    taken({_each(2 * n, lambda i: f'letter{i}', ', ')})",
+        f"def taken({each(2 * n, _turned, ', ')}):\n    pass",
+        f"def given({each(2 * n, _turned, ', ')}):\n    taken({each(2 * n, lambda i: f'letter{i}', ', ')})",
     ),
     "attributes nobody sets": lambda n: _defined(
         "class Net(torch.nn.Module):",
-        f"    def __init__(self):\n        super().__init__()\n{_each(n, lambda i: f'        self.layer{i} = {i}')}",
-        f"    def forward(self, x):\n{_each(n, lambda i: f'        x = self.leyer{i}(x)')}\n        return x",
+        f"    def __init__(self):\n        super().__init__()\n{each(n, lambda i: f'        self.layer{i} = {i}')}",
+        f"    def forward(self, x):\n{each(n, lambda i: f'        x = self.leyer{i}(x)')}\n        return x",
         "Net()",
     ),
     "groups with one option": lambda n: _defined(
         _PARSER,
         "parser.add_argument('--a')",
-        _each(n, lambda i: f"g{i} = parser.add_argument_group('a')\ng{i}.add_argument('--a')"),
+        each(n, lambda i: f"g{i} = parser.add_argument_group('a')\ng{i}.add_argument('--a')"),
     ),
     "options that are texts": lambda n: _defined(
-        _PARSER, _each(n, lambda i: f"import part{i}\nparser.add_argument('--o{i}', type=bool)")
+        _PARSER, each(n, lambda i: f"import part{i}\nparser.add_argument('--o{i}', type=bool)")
     ),
     "calls that somebody catches": lambda n: _defined(
         "def taken(a):\n    pass",
         _inside("try:", n, lambda i: "taken()"),
-        _each(n, lambda i: f"except Error{i}:\n    pass"),
+        each(n, lambda i: f"except Error{i}:\n    pass"),
     ),
 }

@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import ends_at_a_head, stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library, may_start
+from torchlint.project import STARTING, TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.suppress import Suppressions, may_name_rules
@@ -115,9 +115,9 @@ def _lint_module(text: str, job: Job) -> Outcome:
     text = text.removeprefix("\ufeff")
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     view = job.project.view(path)
-    is_silent = not any(word in text for word in WORDS)
-    starts = is_silent and settings.dry_run and may_start(text) and _starts_torch(text, view)
-    if is_silent and not starts or is_of_another_library(text):
+    is_silent, is_of_others = not any(word in text for word in WORDS), is_of_another_library(text)
+    starts = is_silent and not is_of_others and settings.dry_run and _starts_torch(text, view)
+    if is_silent and not starts or is_of_others:
         return Outcome(lines=lines, consulted=view.consulted, skipped=is_silent and bool(text.strip()))
     from torchlint.harmless import Harmless
     from torchlint.source.flow.module import World
@@ -199,6 +199,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
 
 def _starts_torch(text: str, view: View) -> bool:
     """Does a script that says nothing of torch import a file of the project that does: `from agent import Agent`?"""
+    if STARTING not in text:
+        return False
     from torchlint.source.text.behind import imported
 
     others = imported(view.project, view.path, text)

@@ -31,6 +31,7 @@ WORDS = (
     ".eval()",
     "requires_grad",
 )  # a file with none of them is not parsed; one that trains, tests, keeps or freezes is told by its users whose
+STARTING = "__main__"  # a script that says this may start what other files do with torch
 IGNORED_FOLDERS = frozenset(
     ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
     "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()
@@ -59,11 +60,6 @@ _STATEMENTS = (_IMPORT, _BASES)
 _Stated = tuple[set[bytes], ...]  # the words in the statements of each kind
 _FROM = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import\b[ \t]*(\([^()]*\)|[^\n#]*)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
-
-
-def may_start(text: str) -> bool:
-    """Is it a script that may start what other files do with torch?"""
-    return "__main__" in text and "import" in text
 
 
 def is_of_another_library(text: str) -> bool:

@@ -17,7 +17,7 @@ from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.finding import HERE, NO_DRY_RUN, Finding
 from torchlint.installed import installed_version
-from torchlint.project import WORDS, digest
+from torchlint.project import STARTING, WORDS, digest
 from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
 from torchlint.streaming import InOrder, Said
@@ -187,7 +187,8 @@ class Run:
                 data, has_more = (
                     (self.overlay[path].encode(), False) if path in self.overlay else read_start(path, limit)
                 )
-                if not any(word.encode() in data for word in WORDS) and (has_more or b"__main__" not in data):
+                starts = not has_more and STARTING.encode() in data
+                if not starts and not any(word.encode() in data for word in WORDS):
                     # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the
                     # cache.
                     kept = "" if has_more else digest(data)
