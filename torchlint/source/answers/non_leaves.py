@@ -16,9 +16,19 @@ from torchlint.source.flow.kinds import OPTIMIZER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import MAX_BINDINGS
+from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import reads, uses
 from torchlint.source.flow.values import Value, frame_of
-from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of
+from torchlint.source.text.index import (
+    block_of,
+    enclosing_class,
+    enclosing_function,
+    has_stars,
+    last_word,
+    parameters_of,
+    standing_in,
+    statement_of,
+)
 from torchlint.source.text.spelling import dotted, unparsed
 from torchlint.source.training.devices import is_cpu
 from torchlint.source.training.dtypes import dtype
@@ -139,7 +149,25 @@ def _stays_here(move: Value) -> bool:
         if not (devices := keyword_values(move, "device")):
             return False
         given += [*devices, *keyword_values(move, "dtype")]
-    return all(unparsed(one.node) in _FLOATS or is_cpu(one) for one in given if one.node is not None)
+    return all(unparsed(one.node) in _FLOATS or is_cpu(one) or _is_left_at_the_cpu(one) for one in given if one.node)
+
+
+def _is_left_at_the_cpu(device: Value) -> bool:
+    """Is it a parameter of a constructor that is the CPU by default, and that nobody in the project gives?"""
+    found = origins(device)
+    taken = found[0].node if len(found) == 1 and not found[0].path else None
+    function = taken.up.up if isinstance(taken, ast.arg) else None
+    owner = enclosing_class(function) if function is not None else None
+    default = default_of(function, taken) if owner is not None else None
+    if default is None or not is_cpu(found[0].at(default, ())):
+        return False
+    homes = (found[0].module, *found[0].module.users(owner.name, owner.name))
+    place = [one.arg for one in parameters_of(function)].index(taken.arg) - 1  # behind self
+    return not any(
+        has_stars(call) or len(call.args) > place or any(k.arg == taken.arg for k in call.keywords)
+        for home in homes
+        for call in home.index.callers(owner.name)
+    )
 
 
 def _casts(call: Value) -> bool:
