@@ -233,37 +233,6 @@ def test_a_name_that_a_text_says_may_be_imported_from_anywhere(tree):
     assert {severity for _, severity in said()} == {"warning"}
 
 
-LIBRARY_FOR_OTHERS = "from setuptools import setup\nsetup(name='sharp', packages=['sharp'], keywords=['loss'])\n"
-LIBRARY = {
-    "setup.py": "from setuptools import setup, find_packages\nsetup(name='sharp', packages=find_packages())\n",
-    "sharp/__init__.py": "",
-    "sharp/loss.py": LOSS,
-    "sharp/use.py": "import torch\nfrom . import loss\n\n\nclass Use(loss.Trainer):\n    pass\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("more", "severity"),
-    [
-        ({}, "warning"),  # anybody may call what a library has
-        (
-            {f"sharp/{name}.py": "import torch\n" for name in "abc"} | {"sharp/use.py": "from . import a, b, c\n"},
-            "warning",
-        ),
-        ({"scripts/train.py": PROGRAM["main.py"], "scripts/loss.py": LOSS, "sharp/loss.py": "import torch\n"}, "info"),
-        ({"pyproject.toml": "[project]\nname = 'sharp'\n", "setup.py": "import torch\n"}, "warning"),
-        ({"sharp-1.0.dist-info/METADATA": "Name: sharp\n", "setup.py": "import torch\n"}, "warning"),
-        ({"train.py": "from sharp.use import Use\n\nUse().fit()\n"}, "info"),  # installed by its authors alone
-        ({"examples/train.py": "from sharp.use import Use\n\nUse().fit()\n"}, "warning"),
-        ({"train.py": "from sharp.use import Use\n\nUse().fit()\n", "setup.py": LIBRARY_FOR_OTHERS}, "warning"),
-    ],
-    ids="package unused scripts project installed training example for-others".split(),
-)
-def test_a_library_is_what_it_installs(tree, more, severity):
-    tree(LIBRARY | {".git/HEAD": ""} | more)
-    assert said()[0][1] == severity
-
-
 @pytest.mark.parametrize(
     ("method", "severity"),
     [

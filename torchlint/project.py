@@ -48,7 +48,8 @@ REACHED = "reached"  # likewise: what leads to the file, by an answer to which a
 _MOST_SETTINGS = 200
 _DOCUMENT_KINDS = (
     *(*SETTINGS_KINDS, ".ipynb", ".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".gin", ".conf", ".jsonnet", ".xml"),
-    *(".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile", "Procfile", "METADATA"),
+    *(".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile", "Procfile"),
+    *("METADATA", "PKG-INFO"),
 )
 _MOST_DOCUMENTS, _MOST_OF_DOCUMENTS = 400, 32 << 20  # in a folder, and bytes of all of them
 _MOST_MENTIONS = 50

@@ -15,16 +15,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
+from torchlint.source.text.packaged import packaged
 from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, places_in, sketch
 from torchlint.source.text.surface import Import, surface
 
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
-_PACKAGED = re.compile(r"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.MULTILINE)
-_INSTALLED = re.compile(r"[^/\\]+\.dist-info[/\\]METADATA")
-_FOR_OTHERS = re.compile(r"\b(?:classifiers|keywords|long_description|project_urls)\b|\.urls\]")
-_SHOWING = re.compile(r"example|tutorial|doc|test|benchmark|demo|sample")  # folders of a library
-_PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
-_NAME = re.compile(r"\w+")
 _FOUND_BY_NAME = re.compile(
     r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
 )  # by Python, torch, pytest, or what serves models
@@ -65,20 +60,20 @@ def _reached(project: Project) -> Reached | None:
         return None
     if sum(len(project.bytes(path) or b"") for path in files) > _MOST_BYTES:
         return None
-    packaged = _packaged(project, set(files))
-    if len(packaged) == len(files):
+    installed = packaged(project, set(files))
+    if len(installed) == len(files):
         return None
     importing = (path for path in files if imports_by_text(project.bytes(path) or b""))
     if any(sketch(project, path).modules is None for path in importing):
         return None
-    found = Reached(project, {path: sketch(project, path) for path in files}, packaged)
+    found = Reached(project, {path: sketch(project, path) for path in files}, installed)
     return found if found.steps <= _MOST_STEPS else None
 
 
 class Reached:
     """The files that are reached, and the definitions in them."""
 
-    def __init__(self, project: Project, sketches: dict[str, Sketch], packaged: set[str]):
+    def __init__(self, project: Project, sketches: dict[str, Sketch], installed: set[str]):
         self._sketches = sketches
         self._root = str(project.root)
         self.steps = 0
@@ -95,7 +90,7 @@ class Reached:
         self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
         self._imports_by_text = any(one.modules or one.takes_of_those_near for one in sketches.values())
-        self._packaged = packaged
+        self._packaged = installed
         takers = (path for path, one in sketches.items() if one.takes_of_those_near)
         self._near_those = _below({os.path.dirname(path) for path in takers}, sketches, self._root)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
@@ -314,28 +309,3 @@ def _below(folders: set[str], paths: Iterable[str], root: str) -> set[str]:
 def _is_found(name: str) -> bool:
     """Is something looked for by its name? To begin with an underscore does not do it."""
     return not name.startswith("_") and is_found_by_name(name)
-
-
-def _is_training(project: Project, path: str) -> bool:
-    """Is a file a program that trains, and no example of it?"""
-    *folders, own = os.path.relpath(path, project.root).split(os.sep)
-    if "train" not in own or any(map(_SHOWING.match, folders)):
-        return False
-    return not sketch(project, path).only_defines
-
-
-def _packaged(project: Project, paths: Collection[str]) -> set[str]:
-    """The files that a library installs: those in packages, what its settings name, or else those at its top; all where
-    it lies as it is installed. What trains by itself, and tells nobody what it has, is installed by its authors alone.
-    """
-    if any(_INSTALLED.fullmatch(os.path.relpath(path, project.root)) for path in project.documents() or ()):
-        return set(paths)
-    texts = (project.document(os.path.join(project.root, name)) or "" for name in _PACKAGING)
-    said = "\n".join(text for text in texts if _PACKAGED.search(text))
-    if not said or not _FOR_OTHERS.search(said) and any(_is_training(project, path) for path in paths):
-        return set()
-    words = {"src", *_NAME.findall(said)} - {"setup"}
-    parts = {path: os.path.relpath(path, project.root).removesuffix(".py").split(os.sep) for path in paths}
-    found = {path for path in paths if os.path.join(os.path.dirname(path), "__init__.py") in paths}
-    found |= {path for path in paths if not words.isdisjoint(parts[path])}
-    return found or {path for path in paths if len(parts[path]) == 1}
