@@ -76,6 +76,7 @@ def test_a_library_is_what_it_installs(tree, more, severity):
         ("    uv pip install sharp_losses==1.0\n", "warning"),
         ("    conda install -c conda-forge sharp\n", "warning"),
         ("    uv add Sharp.Losses\n", "warning"),
+        ("    pip install ada-sharp\n", "warning"),  # as whose name is put together
         ("    pip install git+https://github.com/ada/sharp.git\n", "warning"),
         ("    pip install git+https://github.com/ada/other.git\n", "info"),
     ],
@@ -84,6 +85,14 @@ def test_a_library_tells_others_how_they_get_it(tree, manual, severity):
     """Whose manual tells nobody has a program, whatever its settings copy from libraries."""
     setup = LIBRARY_FOR_OTHERS.replace("'sharp'", "'sharp-losses'", 1)
     tree(LIBRARY | {"setup.py": setup, "README.md": manual, ".git/HEAD": ""})
+    assert said()[0][1] == severity
+
+
+@pytest.mark.parametrize(("told", "severity"), [("sharp\\n", "warning"), ("git+https://a.org/sharp", "info")])
+def test_a_notebook_tells_others_only_what_has_a_name(tree, told, severity):
+    """It brings the code of its own authors to where it runs."""
+    notebook = f'{{"cells": [{{"cell_type": "code", "source": ["!pip install {told}"]}}]}}'
+    tree(LIBRARY | {"README.md": "Sharp.\n", "use.ipynb": notebook, "setup.py": LIBRARY_FOR_OTHERS, ".git/HEAD": ""})
     assert said()[0][1] == severity
 
 

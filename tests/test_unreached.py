@@ -42,7 +42,7 @@ def test_what_nothing_names_is_a_remark(tree):
     "more",
     [
         {"main.py": "import loss\nloss.sharp_loss(1, 2)\nloss.Trainer().plain_step(3, 4)\n"},
-        {"run.ipynb": '{"cells": [{"source": ["sharp_loss(x, y)", "t.plain_step()"]}]}'},
+        {"run.ipynb": '{"cells": [{"source": ["import loss\\n", "loss.sharp_loss(x, y)", "t.plain_step()"]}]}'},
         {"README.md": "Call `sharp_loss` or `plain_step`.\n"},
         {"settings/base.yaml": "loss: sharp_loss\nstep: plain_step\n"},
         {"names.py": 'KNOWN = ["sharp_loss", "plain_step"]\n'},
@@ -398,6 +398,7 @@ TAKING = {
     [
         ("eval(name)", "info"),  # of its own names, and of what it imports
         ("eval('1 + 2')", "info"),
+        ("[getattr(loss, name) for loss in name]", "info"),
         ("model.eval()", "info"),
         ("getattr(args, name)", "info"),
         ("args.__dict__", "info"),
@@ -415,6 +416,8 @@ TAKING = {
 )
 def test_who_takes_things_by_names_that_are_put_together_takes_of_what_it_says(tree, taking, severity):
     choose = TAKING["choose.py"].format(taking)
+    if ("(loss" in taking or "loss." in taking) and "for loss" not in taking:
+        choose = choose.replace("import torch", "import torch, loss")
     tree({"loss.py": LOSS, **TAKING, "choose.py": choose})
     assert said()[0] == (7, severity)
 

@@ -186,3 +186,112 @@ def test_a_method_that_is_called_on_each_line_is_asked_for_in_no_time(tree):
     started = time.process_time()
     assert not unreached.has(10)
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("more", "severity"),
+    [
+        ({"README.md": "It is said to be whole, and works.\n"}, "info"),  # a sentence names no method
+        ({"README.md": "Call `Trainer().whole(x, y)`.\n"}, "warning"),
+        ({"README.md": "`whole` does it.\n"}, "warning"),
+        ({"a.yaml": "step: whole\n"}, "warning"),
+        ({"run.ipynb": '{"cells": [{"source": ["class Trainer:\\n",\n"    def whole(self):"]}]}'}, "info"),
+        ({"run.ipynb": '{"cells": [{"source": ["trainer.whole(x, y)"]}]}'}, "warning"),
+    ],
+)
+def test_a_manual_names_a_method_as_code(tree, more, severity):
+    tree({"loss.py": CHAIN, "main.py": "import loss\nloss.Trainer().plain(1)\n"} | more)
+    assert said() == severity
+
+
+@pytest.mark.parametrize(
+    ("cell", "severity"),
+    [
+        ("import loss\\nloss.sharp_loss(1, 2)", "warning"),
+        ("from main import *\\nsharp_loss(1, 2)", "warning"),  # which imports it
+        ("from others import sharp_loss", "info"),
+    ],
+)
+def test_a_notebook_names_what_the_files_that_it_names_lead_to(tree, cell, severity):
+    tree(PROGRAM | {"run.ipynb": f'{{"cells": [{{"source": "{cell}"}}]}}'})
+    assert said() == severity
+
+
+NETS = {f"nets/{name}.py": "import torch\n" for name in ("__init__", "loss", "net", "data")} | {
+    "nets/model.py": LOSS,
+    "main.py": "from nets import loss, net, data\nloss.Trainer = net.Trainer\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "severity"),
+    [
+        ({}, "info"),
+        ({"a.yaml": "model.width: 3\n"}, "info"),  # that of no file in a folder
+        ({"a.yaml": "model: nets.model.Trainer\n"}, "warning"),
+        ({"README.md": "See nets/model.py\n"}, "warning"),
+        ({"README.md": "Run `python model.py` there.\n"}, "warning"),
+        ({"README.md": "    from model import Trainer\n"}, "warning"),
+        ({"nets/model.py": LOSS + '\n\nNAME = "nets.model"\n'}, "info"),  # of itself
+        ({"run.ipynb": '{"cells": [{"source": ["model.eval()"]}]}'}, "info"),
+    ],
+)
+def test_a_text_names_a_file_by_the_way_to_it(tree, more, severity):
+    tree(NETS | more)
+    assert said() == severity
+
+
+@pytest.mark.parametrize(
+    ("use", "severity"),
+    [
+        ("net.plain(x)", "info"),
+        ("getattr(net, x)", "info"),
+        ("getattr(loss, x)", "warning"),
+        ("# getattr(loss, x)", "info"),
+    ],
+)
+def test_a_name_that_is_put_together_is_of_what_the_file_imports(tree, use, severity):
+    tree(
+        PROGRAM
+        | {
+            "use.py": f"import loss, torch\n\n\ndef use(net, x):\n    return {use}\n\n\nuse(1, 2)\n",
+            "net.py": LOSS,
+            "loss.py": LOSS,
+        }
+    )
+    files = {f.path.rpartition("/")[2]: f.severity for f in check(["."], ALL).findings if f.code == "TL101"}
+    assert files["loss.py"] == severity
+
+
+def test_what_takes_of_those_near_takes_of_others(tree):
+    """By itself it is not begun with."""
+    beside = {f"nets/{name}.py": "import torch\n" for name in ("__init__", "use", "net", "data")}
+    taking = LOSS + "\n\ndef take(name):\n    return importlib.import_module(name)\n"
+    tree(beside | {"nets/old.py": taking, "main.py": "from nets import use, net, data\nuse.run()\n", ".git/HEAD": ""})
+    assert said() == "info"
+    tree({"nets/more.py": "import importlib\n\n\ndef take(name):\n    return importlib.import_module(name)\n"})
+    assert said() == "warning"
+
+
+INNER = """\
+import torch
+from torch.nn import functional as F
+
+
+def train(x, y):
+    def sharp(x):
+        return F.cross_entropy(F.softmax(x, dim=1), y)
+
+    return fit(x{})
+
+
+train(1, 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"), [("", "info"), (", sharp", "warning"), (", 'sharp'", "warning"), (")  # (sharp", "info")]
+)
+def test_a_function_within_another_is_for_that_alone(tree, given, severity):
+    tree({"loss.py": INNER.format(given), "setup.py": "setup(name='losses')\n"})
+    assert said() == severity

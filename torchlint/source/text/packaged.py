@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from torchlint.project import Project
 from torchlint.source.text.sketch import sketch
@@ -17,10 +17,12 @@ _PACKAGED = re.compile(r"\bsetup\(|^\[(?:project|tool\.poetry|metadata)\]", re.M
 _INSTALLED = re.compile(r"[^/\\]+\.dist-info[/\\]METADATA|PKG-INFO")
 _FOR_OTHERS = re.compile(r"\b(?:classifiers|keywords|long_description|project_urls)\b|\.urls\]")
 _SHOWING = re.compile(r"example|tutorial|doc|test|benchmark|demo|sample")  # folders of a library
+_FOLDERS_OF_ALL = frozenset({"src", "test", "tests", "docs", "examples", "scripts", "tools", "utils", "models"})
 _SETTINGS = ("setup.py", "setup.cfg", "pyproject.toml")
 _CALLED = re.compile(r"\bname\s*=\s*[\"']?([\w.-]+)")
 _NAME = re.compile(r"\w+")
-_MANUALS = (".md", ".rst")
+_MANUALS = (".md", ".rst", ".ipynb")
+_FIRST = re.compile(r"[\"'<]*([\w.-]+)")  # of what is told to be installed: before a version, and extras
 _INSTALLING = re.compile(
     r"\b(?:pip3?|uv|conda|mamba|micromamba|poetry|pdm)(?: pip)?(?: -\S{1,40}){0,4} (?:install|add)\b([^\n#`;&|]*)"
 )
@@ -49,26 +51,26 @@ def _is_for_others(project: Project, said: str, paths: Collection[str], document
     """Does anybody else get what is installed? `said` is what the settings of its package say."""
     if any(_WITH_PAGES.fullmatch(os.path.relpath(path, project.root)) for path in (*paths, *documents)):
         return True
-    manuals = [project.document(path) or "" for path in documents if path.endswith(_MANUALS)]
-    if not any(manuals):
+    manuals = {path: project.document(path) or "" for path in documents if path.endswith(_MANUALS)}
+    if not any(text for path, text in manuals.items() if not path.endswith(".ipynb")):
         return _FOR_OTHERS.search(said) is not None or not any(_is_training(project, path) for path in paths)
-    folders = {os.path.basename(os.path.dirname(path)) for path in paths if os.path.basename(path) == "__init__.py"}
-    names = {*map(_plain, _CALLED.findall(said)), *map(_plain, folders)}
-    return any(_names_it(word, names) for text in manuals for word in _installed(text))
+    folders = {os.path.dirname(path) for path in paths if os.path.basename(path) == "__init__.py"}
+    outer = {os.path.basename(folder) for folder in folders if os.path.dirname(folder) not in folders}
+    names = {*map(_plain, _CALLED.findall(said)), *map(_plain, outer - _FOLDERS_OF_ALL)}
+    return any(_installs(text, names, path.endswith(".ipynb")) for path, text in manuals.items())
 
 
-def _installed(manual: str) -> Iterator[str]:
-    """What a manual tells to install."""
-    for told in _INSTALLING.findall(manual):
-        yield from told.split()
-
-
-def _names_it(word: str, names: set[str]) -> bool:
-    """Is it a project by its name, or from where it lies?"""
-    word = word.strip("\"'<>")
-    if "git+" in word:
-        return any(name in _plain(word) for name in names)
-    return _plain(re.split(r"[\[=<>~!@]", word)[0]) in names
+def _installs(manual: str, names: set[str], is_notebook: bool) -> bool:
+    """Does a manual tell to install a project, by its name or from where it lies? A notebook brings that for itself."""
+    for word in (word for told in _INSTALLING.findall(manual) for word in told.split()):
+        plain = _plain(word)
+        if "git+" in word:
+            if not is_notebook and any(name in plain for name in names):
+                return True
+        elif first := _FIRST.match(plain):
+            if first[1] in names or any(first[1].endswith(f"-{name}") for name in names):
+                return True
+    return False
 
 
 def _plain(name: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
@@ -29,6 +29,7 @@ KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
 _SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated") + "|te?mp", re.IGNORECASE)
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
+_PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
 _WORD = re.compile(rb"\w+")
 _NEIGHBOURS = 3  # files in the same part of a project as one that is left over, to which something leads
 
@@ -84,19 +85,31 @@ class Reached:
             for other in others:
                 self._importers[other].append(path)
         texts = self._texts_beside(project)
-        self._said = frozenset().union(*map(_WORD.findall, texts), *(one.texts for one in sketches.values()))
-        self._places = frozenset().union(*map(places_in, texts), *(one.places for one in sketches.values()))
+        programs = {path for path in texts if path.endswith(_PROGRAMS)}
+        self._said = frozenset().union(*(_WORD.findall(text) for path, text in texts.items() if path not in programs))
+        self._quoted = Counter(word for one in sketches.values() for piece in one.pieces for word in piece.texts)
+        self._programs = [frozenset(_WORD.findall(texts[path])) for path in programs]
+        self._places = Counter(
+            place
+            for found in (
+                *(places_in(text, path in programs) for path, text in texts.items()),
+                *(one.places for one in sketches.values()),
+            )
+            for place in found
+        )
         self._set_aside = self._folders_set_aside(project)
-        self._homes = frozenset().union(*(one.homes for one in sketches.values()))
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
         self._imports_by_text = any(one.modules or one.takes_of_those_near for one in sketches.values())
+        self._beginnings = {*project.folders, *(os.path.dirname(path) for path, one in sketches.items() if one.is_run)}
         self._packaged = installed
-        takers = (path for path, one in sketches.items() if one.takes_of_those_near)
-        self._near_those = _below({os.path.dirname(path) for path in takers}, sketches, self._root)
+        takers = {path for path, one in sketches.items() if one.takes_of_those_near}
+        self._near_those = _beside(takers, sketches, self._root)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
-        self._open = set(filter(self._is_taken_of, sketches)).union(
-            *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself)
+        self._taken_by_name = set[str]().union(
+            *({path, *self._imports[path]} for path, one in sketches.items() if one.takes_of_itself),
+            *(self._homes(path) for path, one in sketches.items() if one.homes),
         )
+        self._open = self._taken_by_name.union(filter(self._is_taken_of, sketches))
         self._lead_to(path for path in sketches if self._is_begun_with(path) and not self._is_set_aside(path))
         self._takes_of_self = self._from(path for path, one in sketches.items() if "self" in one.homes)
         by_hand = set(filter(self._is_imported_by_hand, sketches))
@@ -127,7 +140,7 @@ class Reached:
 
     def takes_methods(self, path: str) -> bool:
         """May a program take methods of what a file defines by names that it puts together?"""
-        return path in self._open or path in self._takes_of_self
+        return path in self._packaged or path in self._taken_by_name or path in self._takes_of_self
 
     def is_script(self, path: str) -> bool:
         """Does a file, run by hand, call something that it defines in its main block? Others may be excerpts."""
@@ -195,26 +208,39 @@ class Reached:
             for end in ends:
                 yield from self._by_end.get(end, ())
 
-    def _texts_beside(self, project: Project) -> list[bytes]:
+    def _texts_beside(self, project: Project) -> dict[str, bytes]:
         """The texts of settings, of which a file of constants is one, and of manuals."""
         settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
-        return [project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))]
+        found = {path: project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))}
+        notebooks = (path for path in found if path.endswith(".ipynb"))
+        return found | {path: found[path].replace(b"\\n", b"\n") for path in notebooks}
 
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
-        own, package, file = imported_as(path), os.path.basename(os.path.dirname(path)), os.path.basename(path)
-        if path in self._packaged or self._is_run_by_hand(path) or file in _FOUND_BY_FILE:
+        if path in self._packaged or self._is_run_by_hand(path) or os.path.basename(path) in _FOUND_BY_FILE:
             return True
-        if self._is_named(os.fsencode(own)) or not self._modules.isdisjoint((own, package)) or path in self._near_those:
+        if self._is_named(path) or self._is_taken_of(path):
             return True
         pieces = self._sketches[path].pieces
-        return _is_found(own) or any(
+        return _is_found(imported_as(path)) or any(
             piece.is_taken and not piece.is_registered or _is_found(piece.name) for piece in pieces
         )
 
-    def _is_named(self, own: bytes) -> bool:
-        """Does a text name a file? Where modules are imported by text, each word of one may."""
-        return own in self._places or self._imports_by_text and own in self._said
+    def _is_named(self, path: str) -> bool:
+        """Does a text name a file, and not only its own? Where modules are imported by text, each word of one may."""
+        own, folder = os.fsencode(imported_as(path)), os.path.dirname(path)
+        inner = folder if os.path.basename(path) != "__init__.py" else os.path.dirname(folder)
+        names = [own, os.fsencode(os.path.basename(inner)) + b"/" + own]
+        if inner in self._beginnings:
+            names.append(b"/" + own)
+        said = self._sketches[path].places
+        if any(self._places[name] > (name in said) for name in names):
+            return True
+        return self._imports_by_text and self._is_said(own, self._sketches[path].pieces)
+
+    def _is_said(self, name: bytes, own: Iterable[Piece]) -> bool:
+        """Does a text say a name, or do quotes elsewhere than in what is its own?"""
+        return name in self._said or self._quoted[name] > sum(name in piece.texts for piece in own)
 
     def _is_run_by_hand(self, path: str) -> bool:
         """Does something happen where a file is run? What a package does, it does for who imports it, if any."""
@@ -229,10 +255,13 @@ class Reached:
         return not self._is_run_by_hand(path) and not self._importers[path] and not self.is_left_over(path)
 
     def _is_taken_of(self, path: str) -> bool:
-        """May a program take parts of a file by names that it puts together?"""
-        names = (imported_as(path), os.path.basename(os.path.dirname(path)))
-        is_named = not self._homes.isdisjoint(names) or not self._modules.isdisjoint(names)
-        return is_named or path in self._near_those
+        """May a program take parts of a file that it imports by a text?"""
+        return not self._modules.isdisjoint(_names(path)) or path in self._near_those
+
+    def _homes(self, path: str) -> Iterator[str]:
+        """Of what a file takes parts by names that it puts together."""
+        homes = self._sketches[path].homes
+        return (other for other in (path, *self._imports[path]) if not homes.isdisjoint(_names(other)))
 
     def _from(self, paths: Iterable[str]) -> set[str]:
         """Some files, and all that they import."""
@@ -257,6 +286,7 @@ class Reached:
             (path, piece) for path in self.files for piece in self._sketches[path].pieces if self._counts(path, piece)
         ]
         found: dict[str, set[str]] = {path: set() for path in self.files}
+        left += [(place, piece) for name, place in self._named_by_programs(defined) for piece in defined[name][place]]
         for path, piece in left:
             found[path].add(piece.name)
         behind: dict[str, Collection[str]] = {}
@@ -272,11 +302,25 @@ class Reached:
                         left += [(place, other) for other in others]
         return found
 
+    def _named_by_programs(self, defined: Mapping[bytes, Collection[str]]) -> Iterator[tuple[bytes, str]]:
+        """What notebooks and scripts name, of the files that they name, and what these import."""
+        own = {path: os.fsencode(imported_as(path)) for path in self._sketches}
+        for words in self._programs:
+            behind = self._from(path for path in self._sketches if own[path] in words)
+            for name in words & defined.keys():
+                self.steps += len(defined[name])
+                yield from ((name, place) for place in defined[name] if place in behind)
+
     def _counts(self, path: str, piece: Piece) -> bool:
         """Does a piece of a reached file count, whoever names it?"""
         if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
             return True
-        return piece.name.encode() in self._said or piece.kind == "class" and self._takes_all_classes
+        return self._is_said(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
+
+
+def _names(path: str) -> tuple[str, str]:
+    """By what a file is called where it is taken of, or that in which it lies."""
+    return imported_as(path), os.path.basename(os.path.dirname(path))
 
 
 def _by_end(paths: Iterable[str], root: str) -> dict[str, list[str]]:
@@ -294,14 +338,17 @@ def _ends(path: str, root: str) -> list[str]:
     return [os.sep.join(parts[start:]) for start in range(len(parts))]
 
 
-def _below(folders: set[str], paths: Iterable[str], root: str) -> set[str]:
-    """The paths that lead through some of the folders."""
+def _beside(takers: Collection[str], paths: Iterable[str], root: str) -> set[str]:
+    """The paths in the folders of some files, and below: what one takes of those near, it takes of others."""
+    folders = Counter(map(os.path.dirname, takers))
     found = set()
     for path in paths:
         folder = os.path.dirname(path)
-        while folder not in folders and len(folder) > len(root):
+        others = folders[folder] - (path in takers)
+        while not others and len(folder) > len(root):
             folder = os.path.dirname(folder)
-        if folder in folders:
+            others = folders[folder]
+        if others:
             found.add(path)
     return found
 

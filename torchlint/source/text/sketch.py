@@ -28,9 +28,10 @@ _WORD = re.compile(rb"\w+")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
 _METHOD = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
-_PLACE = re.compile(
-    rb"(?<=[./\\])\w+|\b\w+(?=[./\\:]\w)|(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+"
-)  # in a path or an import
+_FILE = re.compile(rb"(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+|\w+(?=\.py\b)")
+_BELOW = re.compile(rb"(\w+)[./\\]+(?=(\w+))")  # what a path, or a dotted name, says to lie in what
+_BEGUN = re.compile(rb"(?<![\w./\\-])\w+(?=[./\\:]\w)")  # where one begins
+_STAR = re.compile(rb"\bimport[ \t]*\(?[ \t\n]*\*")
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
     rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
@@ -45,7 +46,7 @@ _OF_ITSELF = re.compile(
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
 _OWN_EVAL = re.compile(rb"\bdef[ \t]+e(?:val|xec)\(|^[ \t]*(?:from|import)\b[^\n]*\be(?:val|xec)\b", re.MULTILINE)
 _OF_ONE = re.compile(
-    rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(\w+)\.__dict__(?!\[[\"'])"
+    rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|(?<![\w.])([\w.]+)\.__dict__(?!\[[\"'])"
     rb"|\b(?:vars|dir|getmembers)\([ \t\n]*([\w.]+)"
 )
 _A_MODULE = re.compile(
@@ -85,7 +86,7 @@ class Sketch(NamedTuple):
 
     pieces: tuple[Piece, ...]
     texts: frozenset[bytes]  # words in quotes
-    places: frozenset[bytes]  # those of them that may be a file's or a folder's
+    places: frozenset[bytes]  # what of them may be a file
     takes_of_itself: bool
     homes: frozenset[str]
     modules: frozenset[str] | None
@@ -98,9 +99,13 @@ class Sketch(NamedTuple):
         return any(piece.name for piece in self.pieces)
 
     @property
+    def is_run(self) -> bool:
+        """Does something happen where it is run by hand?"""
+        return any(piece.kind in ("does", "main") for piece in self.pieces)
+
+    @property
     def only_defines(self) -> bool:
-        """Does nothing happen where it is run by hand?"""
-        return self.defines and not any(piece.kind in ("does", "main") for piece in self.pieces)
+        return self.defines and not self.is_run
 
 
 def sketch(project: Project, path: str) -> Sketch:
@@ -115,18 +120,16 @@ def sketch(project: Project, path: str) -> Sketch:
 def _read(data: bytes) -> Sketch:
     pieces, imports = tuple(_pieces(data)), _IMPORT.findall(data)
     renamed = {there.decode(): here.decode() for said in imports for here, there in _RENAMED.findall(said)}
-    homes, takes_of_itself = set(), _takes_of_itself(data)
-    if any(word in data for word in _TAKERS):
-        for found in _OF_ONE.findall(data):
-            home = next(filter(None, found)).rpartition(b".")[2].decode()
-            homes.update((home, renamed.get(home, home)))
+    homes = set()
+    for home in _homes(data, imports) if any(word in data for word in _TAKERS) else ():
+        homes.update((home, renamed.get(home, home)))
     texts = frozenset().union(*(piece.texts for piece in pieces))
     modules, takes_of_those_near = _modules(data, texts)
     return Sketch(
         pieces,
         texts,
         places_in(b" ".join(_TEXT.findall(data))),
-        takes_of_itself,
+        _takes_of_itself(data),
         frozenset(homes),
         modules,
         takes_of_those_near,
@@ -134,9 +137,13 @@ def _read(data: bytes) -> Sketch:
     )
 
 
-def places_in(text: bytes) -> frozenset[bytes]:
-    """The words of a text that may name a file or a folder."""
-    return frozenset(_PLACE.findall(text))
+def places_in(text: bytes, is_program: bool = False) -> frozenset[bytes]:
+    """What of a text may name a file: an import, its name with its ending, `folder/it` (also for `folder.it`), or `/it`
+    where a path begins. In a program that is any variable of which something is taken.
+    """
+    found = {b"/".join(pair) for pair in _BELOW.findall(text)}
+    found.update(_FILE.findall(text), () if is_program else (b"/" + word for word in _BEGUN.findall(text)))
+    return frozenset(found)
 
 
 def imports_by_text(data: bytes) -> bool:
@@ -164,6 +171,16 @@ def _takes_of_itself(data: bytes) -> bool:
         return False
     is_own = _OWN_EVAL.search(data) is not None
     return any(not (found["eval"] and is_own) for found in _OF_ITSELF.finditer(data))
+
+
+def _homes(data: bytes, imports: list[bytes]) -> Iterator[str]:
+    """Of what it takes things by names that are put together. What it does not import is no file of the project."""
+    known = frozenset({b"self"}.union(*map(_WORD.findall, imports)))
+    takes_all = any(_STAR.search(said) for said in imports)
+    for found in _OF_ONE.findall(data):
+        home = next(filter(None, found))
+        if takes_all or home.partition(b".")[0] in known:
+            yield home.rpartition(b".")[2].decode()
 
 
 def _modules(data: bytes, texts: frozenset[bytes]) -> tuple[frozenset[str] | None, bool]:

@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
 from torchlint.source.text.sketch import has_comment
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MANUALS = (".md", ".rst", ".txt")
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
 _KINDS = ("classmethod", "staticmethod", "property", "cached_property", "no_grad")  # of methods: they take none away
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
@@ -39,10 +42,13 @@ class _Definition(NamedTuple):
 
 
 class _Outline(NamedTuple):
-    """What a file defines at its top, and the methods of it that no base but `nn.Module` may call."""
+    """What a file defines at its top, the methods of it that no base but `nn.Module` may call, and the functions within
+    others.
+    """
 
     top: tuple[_Definition, ...]
     methods: tuple[_Definition, ...]
+    inner: tuple[_Definition, ...]
 
 
 def _outline(tree: ast.Module) -> _Outline:
@@ -50,7 +56,16 @@ def _outline(tree: ast.Module) -> _Outline:
     top = [part for part in tree.body if isinstance(part, DEFINITIONS)]
     plain = [part for part in top if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases))]
     methods = [_definition(one, part.name) for part in plain for one in part.body if isinstance(one, DEFINITIONS)]
-    return _Outline(tuple(map(_definition, top)), tuple(methods))
+    return _Outline(tuple(map(_definition, top)), tuple(methods), tuple(map(_definition, _within(top))))
+
+
+def _within(parts: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions at the top of others, and of their methods."""
+    for part in parts:
+        if isinstance(part, ast.ClassDef):
+            yield from _within(part.body)
+        elif isinstance(part, _FUNCTIONS):
+            yield from (inner for inner in part.body if isinstance(inner, _FUNCTIONS))
 
 
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: str = "") -> _Definition:
@@ -72,7 +87,7 @@ class Unreached:
     def __init__(self, view: View, tree: ast.Module | None):
         self._view = view
         self._is_python = tree is not None
-        self._known = _outline(tree) if tree is not None else _Outline((), ())
+        self._known = _outline(tree) if tree is not None else _Outline((), (), ())
         self._asked: dict[_Definition, bool] = {}
 
     @cached_property
@@ -125,6 +140,8 @@ class Unreached:
         top, methods = _around(line, self._known.top), _around(line, self._known.methods)
         if any(part.is_deprecated and not part.is_taken and self._says_nobody(part) for part in (*top, *methods)):
             return True
+        if any(self._is_unused(part) for part in _around(line, self._known.inner)):
+            return True
         known, path = self._reached, self._view.path
         if known is None or not self._is_in_use:
             return False  # it is to be read, or to be imported by hand
@@ -133,6 +150,16 @@ class Unreached:
         if not known.is_imported(path) or any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
             return False
         return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in methods)
+
+    def _is_unused(self, inner: _Definition) -> bool:
+        """Does its file say the name of a function within another nowhere else? Nobody outside sees it."""
+        if inner.is_taken:
+            return False
+        lines = (self._view.project.bytes(self._view.path) or b"").split(b"\n")
+        outside = (*lines[: inner.first - 1], *lines[inner.last :])
+        named = re.compile(rb"\b" + inner.name.encode() + rb"\b")
+        found = filter(None, map(named.search, outside))
+        return all(has_comment(match.string[: match.start()]) for match in found)
 
     @cached_property
     def _is_in_use(self) -> bool:
@@ -167,11 +194,15 @@ def _lines_saying(view: View, node: _Definition) -> list[int] | None:
     own = range(node.first, node.last + 1)
     of_itself = None if view.deriving(node.owner) else re.compile(rb"\bself\." + name + rb"$")
     pattern = re.compile(rb"\b" + name + rb"\b")
-    defined = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")
+    defined = re.compile(rb"[ \t\"]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")  # also in a notebook's JSON
+    is_word = node.name.isalpha() and node.name.islower()
+    as_code = re.compile(rb"[.`'\"]" + name + rb"\b|\b" + name + rb"\(") if is_word else pattern  # in a sentence
     found = []
     for path in view.naming(node.name):
         data = view.project.bytes(path) or b""
-        if not path.endswith(".py"):
+        if path.endswith(_MANUALS) and not as_code.search(data):
+            continue
+        if not path.endswith((".py", ".ipynb")):
             return None
         line, counted = 1, 0
         for match in pattern.finditer(data):  # few lines have it: no other is looked at
