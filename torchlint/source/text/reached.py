@@ -16,8 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
 from torchlint.source.text.packaged import packaged
-from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, places_in, sketch
+from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
 from torchlint.source.text.surface import Import, surface
+from torchlint.source.text.told import Told
 
 _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _FOUND_BY_NAME = re.compile(
@@ -29,8 +30,6 @@ KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
 _SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated") + "|te?mp", re.IGNORECASE)
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
-_PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
-_WORD = re.compile(rb"\w+")
 _NEIGHBOURS = 3  # files in the same part of a project as one that is left over, to which something leads
 
 
@@ -84,19 +83,7 @@ class Reached:
         for path, others in self._imports.items():
             for other in others:
                 self._importers[other].append(path)
-        texts = self._texts_beside(project)
-        programs = {path for path in texts if path.endswith(_PROGRAMS)}
-        self._said = frozenset().union(*(_WORD.findall(text) for path, text in texts.items() if path not in programs))
-        self._quoted = Counter(word for one in sketches.values() for piece in one.pieces for word in piece.texts)
-        self._programs = [frozenset(_WORD.findall(texts[path])) for path in programs]
-        self._places = Counter(
-            place
-            for found in (
-                *(places_in(text, path in programs) for path, text in texts.items()),
-                *(one.places for one in sketches.values()),
-            )
-            for place in found
-        )
+        self._texts = Told(sketches, self._texts_beside(project))
         self._set_aside = self._folders_set_aside(project)
         self._modules = frozenset().union(*(one.modules or () for one in sketches.values()))
         self._imports_by_text = any(one.modules or one.takes_of_those_near for one in sketches.values())
@@ -120,7 +107,14 @@ class Reached:
 
     def answer(self, path: str) -> str:
         """All that is told of a file, in short."""
-        whole = (self.is_left_over, self.files.__contains__, self.is_imported, self.is_script, self.takes_methods)
+        whole = (
+            self.is_left_over,
+            self.files.__contains__,
+            self.is_imported,
+            self.is_packaged,
+            self.is_script,
+            self.takes_methods,
+        )
         names = self._names.get(path, frozenset())
         return digest(repr(([ask(path) for ask in whole], sorted(names))).encode())
 
@@ -211,9 +205,7 @@ class Reached:
     def _texts_beside(self, project: Project) -> dict[str, bytes]:
         """The texts of settings, of which a file of constants is one, and of manuals."""
         settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
-        found = {path: project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))}
-        notebooks = (path for path in found if path.endswith(".ipynb"))
-        return found | {path: found[path].replace(b"\\n", b"\n") for path in notebooks}
+        return {path: project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))}
 
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""
@@ -233,14 +225,9 @@ class Reached:
         names = [own, os.fsencode(os.path.basename(inner)) + b"/" + own]
         if inner in self._beginnings:
             names.append(b"/" + own)
-        said = self._sketches[path].places
-        if any(self._places[name] > (name in said) for name in names):
+        if self._texts.place(path, names):
             return True
-        return self._imports_by_text and self._is_said(own, self._sketches[path].pieces)
-
-    def _is_said(self, name: bytes, own: Iterable[Piece]) -> bool:
-        """Does a text say a name, or do quotes elsewhere than in what is its own?"""
-        return name in self._said or self._quoted[name] > sum(name in piece.texts for piece in own)
+        return self._imports_by_text and self._texts.say(own, self._sketches[path].pieces)
 
     def _is_run_by_hand(self, path: str) -> bool:
         """Does something happen where a file is run? What a package does, it does for who imports it, if any."""
@@ -305,7 +292,7 @@ class Reached:
     def _named_by_programs(self, defined: Mapping[bytes, Collection[str]]) -> Iterator[tuple[bytes, str]]:
         """What notebooks and scripts name, of the files that they name, and what these import."""
         own = {path: os.fsencode(imported_as(path)) for path in self._sketches}
-        for words in self._programs:
+        for words in self._texts.programs:
             behind = self._from(path for path in self._sketches if own[path] in words)
             for name in words & defined.keys():
                 self.steps += len(defined[name])
@@ -315,7 +302,7 @@ class Reached:
         """Does a piece of a reached file count, whoever names it?"""
         if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
             return True
-        return self._is_said(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
+        return self._texts.say(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
 
 
 def _names(path: str) -> tuple[str, str]:

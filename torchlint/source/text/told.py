@@ -1,0 +1,44 @@
+"""What the texts of a project say: settings and manuals, notebooks and scripts, and the quotes of its programs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+from torchlint.source.text.sketch import Piece, Sketch, places_in
+
+_PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
+_WORD = re.compile(rb"\w+")
+
+
+class Told:
+    """The words of texts, and what of them may name a file. `programs` are the words of each that is run: they name
+    what stands in the files that they take up.
+    """
+
+    def __init__(self, sketches: Mapping[str, Sketch], texts: Mapping[str, bytes]):
+        plain = {path: text for path, text in texts.items() if not path.endswith(_PROGRAMS)}
+        run = [_on_lines(path, text) for path, text in texts.items() if path not in plain]
+        self.programs = [frozenset(_WORD.findall(text)) for text in run]
+        self._own = {path: one.places for path, one in sketches.items()}
+        self._words = frozenset().union(*map(_WORD.findall, plain.values()))
+        self._quoted = Counter(word for one in sketches.values() for piece in one.pieces for word in piece.texts)
+        self._places: Counter[bytes] = Counter()
+        for places in (*map(places_in, plain.values()), *self._own.values()):
+            self._places.update(places)
+        for text in run:
+            self._places.update(places_in(text, is_program=True))
+
+    def say(self, name: bytes, own: Iterable[Piece]) -> bool:
+        """Does a text say a name, or do quotes elsewhere than in what is its own?"""
+        return name in self._words or self._quoted[name] > sum(name in piece.texts for piece in own)
+
+    def place(self, path: str, names: Collection[bytes]) -> bool:
+        """Does a text name a file by some of its names, and not only its own?"""
+        return any(self._places[name] > (name in self._own[path]) for name in names)
+
+
+def _on_lines(path: str, text: bytes) -> bytes:
+    """A notebook may keep a cell as one string."""
+    return text.replace(b"\\n", b"\n") if path.endswith(".ipynb") else text
