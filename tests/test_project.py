@@ -42,6 +42,26 @@ def test_an_import_names_a_file(tree, importer, module, level, found):
     assert path == (str(folder / found) if found else None)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import lpips\n", None),
+        ("import torch\nfrom lpips import LPIPS as Net\n", None),
+        ("try:\n    import lpips as net  # the library\nexcept ImportError:\n    pass\n", None),
+        ("import lpips.nets\n", None),
+        ("import lpips_more\nfrom .lpips import net\n", "pkg/lpips.py"),
+        ("x = 'import lpips'\n", "pkg/lpips.py"),
+    ],
+)
+def test_a_file_that_imports_what_it_is_called_is_not_meant_by_that(tree, text, found):
+    folder = tree({"pkg/lpips.py": text, "pkg/__init__.py": "import pkg\n", "pkg/fid.py": "import lpips\n"})
+    view = Project(folder).view(folder / "pkg/fid.py")
+    assert view.resolve("lpips") == (str(folder / found) if found else None)
+    assert os.path.basename(view.resolve("lpips", 1)) == "lpips.py"
+    assert os.path.basename(view.resolve("pkg.lpips")) == "lpips.py"
+    assert os.path.basename(view.resolve("pkg")) == "__init__.py"
+
+
 def test_what_was_asked_is_remembered_with_what_was_not_there(tree):
     folder = tree({"main.py": "", "model.py": "x = 1\n"})
     view = Project(folder).view(folder / "main.py")
@@ -135,7 +155,8 @@ def test_an_unsaved_text_wins_over_what_was_read_of_it_before(tmp_path):
 
 def test_who_imports_a_file_of_that_name_beside_it_means_that_one(tree):
     text = "from model import Net\nNet()\n"
-    folder = tree({f"{name}/{file}.py": text for name in ("first", "second") for file in ("model", "train")})
+    folder = tree({f"{name}/train.py": text for name in ("first", "second")})
+    tree({f"{name}/model.py": "class Net:\n    pass\n" for name in ("first", "second")})
     (folder / "first" / "other.py").write_text("from second.model import Net\n")
     (folder / "above.py").write_text(text)
     view = Project(folder).view(str(folder / "second/model.py"))

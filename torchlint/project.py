@@ -184,7 +184,10 @@ class Project:
             found = None
             for path in self._places(folder, module, is_relative):
                 tried.append(path)
-                if self.bytes(path) is not None and self._is_reachable(path):
+                data = self.bytes(path)
+                if data is None or not self._is_reachable(path):
+                    continue
+                if is_relative or "." in module or not _wraps(path, data):
                     found = path
                     break
             self._resolved[key] = found, tuple(tried)
@@ -409,6 +412,17 @@ def imported_as(path: str) -> str:
     """The last word by which a file is imported."""
     folder, file = os.path.split(path)
     return os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
+
+
+def _wraps(path: str, data: bytes) -> bool:
+    """Does a file import what it is called itself, as a `lpips.py` may do that takes from the library of that name?
+    Then nobody means the file by that word alone.
+    """
+    word = os.fsencode(imported_as(path))
+    if path.endswith("__init__.py") or word not in data:
+        return False
+    said = rb"^[ \t]*(?:import|from)[ \t]+" + re.escape(word) + rb"(?:[ \t]+(?:as|import)\b|[ \t]*(?:[#;,.\r]|$))"
+    return re.search(said, data, re.MULTILINE) is not None
 
 
 def _size(path: str) -> int:
