@@ -295,3 +295,29 @@ train(1, 2)
 def test_a_function_within_another_is_for_that_alone(tree, given, severity):
     tree({"loss.py": INNER.format(given), "setup.py": "setup(name='losses')\n"})
     assert said() == severity
+
+
+@pytest.mark.parametrize(
+    ("decorator", "severity"),
+    [
+        ("@torch.no_grad()", "info"),
+        ("@functools.lru_cache(maxsize=None)\n@torch.jit.script", "info"),
+        ("@partial(jit, static_argnums=(0,))", "info"),
+        ("@partial(LOSSES.add, 'sharp')", "warning"),
+        ("@torch.no_grad()\n@app.command()", "warning"),
+        ("@app.cache_all", "warning"),
+        ("@LOSSES.append", "warning"),
+    ],
+)
+def test_a_decorator_that_only_wraps_gives_a_function_to_nobody(tree, decorator, severity):
+    tree(PROGRAM | {"loss.py": LOSS.replace("def sharp", f"{decorator}\ndef sharp")})
+    assert said() == severity
+
+
+@pytest.mark.parametrize(
+    ("decorator", "severity"), [("@torch.no_grad()", "info"), ("@partial(jit, x=1)", "info"), ("@app.get()", "warning")]
+)
+def test_nor_does_that_of_a_method(tree, decorator, severity):
+    loss = CHAIN.replace("    def part", f"    {decorator}\n    def part")
+    tree({"loss.py": loss, "main.py": "import loss\nloss.Trainer().plain(1)\n"})
+    assert said() == severity

@@ -37,6 +37,11 @@ _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a se
     rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
 )
 _QUOTED = re.compile(rb"\"(?:[^\"\\\n]|\\.?)*\"?|'(?:[^'\\\n]|\\.?)*'?")  # each quote begins one: none is tried again
+WRAPPERS = frozenset(  # decorators that change what they are put on, and do not keep it for others
+    "no_grad enable_grad inference_mode autocast custom_fwd custom_bwd jit script script_method njit compile "
+    "lru_cache cache dataclass total_ordering runtime_checkable typechecked jaxtyped beartype override final".split()
+)
+_DECORATOR = re.compile(rb"@(?:(?:\w+\.)*partial\([ \t]*)?(?:\w+\.)*(\w+)")
 _EXAMPLE = re.compile(rb">>>|```|::|\bExamples?\b")
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
@@ -223,10 +228,18 @@ def _piece(text: bytes, decorators: bytes, methods: frozenset[bytes]) -> Piece:
     words = frozenset(_WORD.findall(others))
     texts = frozenset(_WORD.findall(b" ".join(_TEXT.findall(named))))
     if found := _DEFINITION.match(text):
-        is_registered = all(b"regist" in line for line in decorators.splitlines() if line.startswith(b"@"))
-        return Piece(found[2].decode(), found[1].decode(), bool(decorators), is_registered, words, texts)
+        lines = [line for line in decorators.splitlines() if line.startswith(b"@")]
+        is_registered = all(b"regist" in line for line in lines)
+        return Piece(
+            found[2].decode(), found[1].decode(), not all(map(_only_wraps, lines)), is_registered, words, texts
+        )
     kind = "main" if _MAIN.match(text) else "binds" if _only_binds(text) else "does"
     return Piece("", kind, False, False, words, texts)
+
+
+def _only_wraps(decorator: bytes) -> bool:
+    by = _DECORATOR.match(decorator)
+    return by is not None and by[1].decode() in WRAPPERS
 
 
 def _what_is_renamed(said: re.Match[bytes]) -> bytes:

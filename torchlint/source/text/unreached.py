@@ -13,12 +13,12 @@ from typing import NamedTuple
 from torchlint.project import View
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
-from torchlint.source.text.sketch import has_comment
+from torchlint.source.text.sketch import WRAPPERS, has_comment
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MANUALS = (".md", ".rst", ".txt")
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
-_KINDS = ("classmethod", "staticmethod", "property", "cached_property", "no_grad")  # of methods: they take none away
+_KINDS = {*WRAPPERS, "classmethod", "staticmethod", "property", "cached_property"}  # of methods: they take none away
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"(?<![\w-])([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?"
     r"(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
@@ -71,8 +71,17 @@ def _within(parts: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFu
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: str = "") -> _Definition:
     last, said = node.end_lineno or node.lineno, ast.get_docstring(node, clean=False) or ""
     is_deprecated = _DEPRECATED.search(said.lstrip().partition("\n")[0]) is not None
-    is_taken = any(last_word(by) not in _KINDS for by in node.decorator_list) if owner else bool(node.decorator_list)
+    kinds = _KINDS if owner else WRAPPERS
+    is_taken = any(_word_of(by) not in kinds for by in node.decorator_list)
     return _Definition(node.name, node.lineno, last, is_taken, owner, is_deprecated)
+
+
+def _word_of(decorator: ast.expr) -> str:
+    """By what a decorator goes: `@jit`, `@torch.jit()`, `@partial(jit, inline=True)`."""
+    while isinstance(decorator, ast.Call):
+        is_partial = last_word(decorator.func) == "partial" and decorator.args
+        decorator = decorator.args[0] if is_partial else decorator.func
+    return last_word(decorator)
 
 
 def _is_plain(base: ast.expr) -> bool:
