@@ -45,6 +45,8 @@ class Target(NamedTuple):
     @property
     def name(self) -> str:
         """`Net.forward`, `Net` of its `__init__`, `evaluate`"""
+        if self.node.name == "__init__" and isinstance(self.node.up, ast.ClassDef):
+            return self.node.up.name  # which may be a base
         parts = [self.owner.name] if self.owner is not None else []
         return ".".join(parts + [self.node.name] * (self.node.name != "__init__" and self.node.name not in parts))
 
