@@ -99,7 +99,7 @@ class Cache:
             self._dirty = True
             seen = {path: entry.digest, **msgspec.msgpack.decode(entry.consulted, type=dict[str, str])}
             for place, what in seen.items():
-                if place.startswith((MENTIONS, NAMES)) or place in (SETTINGS_FILES, REACHED):
+                if place.startswith((MENTIONS, NAMES, REACHED)) or place == SETTINGS_FILES:
                     asks_around = True
                 elif what == MISSING:
                     folder, name = os.path.split(place)
@@ -227,7 +227,8 @@ def _drop(part: CachePart, changed: set[str], project: Project) -> None:
             return True
         if any(question.startswith((MENTIONS, NAMES)) and is_mentioned(question) for question in consulted):
             return True
-        return REACHED in consulted and consulted[REACHED] != _answer(project, path)
+        reached = ((question, told) for question, told in consulted.items() if question.startswith(REACHED))
+        return any(told != _answer(project, question.removeprefix(REACHED)) for question, told in reached)
 
     for path, entry in list(part.entries.items()):
         consulted = _decoded(entry.consulted, dict[str, str])

@@ -13,6 +13,7 @@ from torchlint.project import View
 from torchlint.rule import Rule
 from torchlint.source.text.announced import Comments, awaited, caught
 from torchlint.source.text.behind import imported
+from torchlint.source.text.never_chosen import NeverChosen
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.switched_off import SwitchedOff
 from torchlint.source.text.unreached import Unreached
@@ -21,6 +22,7 @@ OF_FILES = ("TL000", "TL001")  # of a whole file: nothing that stands in it expl
 _OTHER_FILES = "what it looks for may stand in another file of the project"
 _UNREACHED = "nothing in the project leads here"
 _SWITCHED_OFF = "it stands behind a switch that nothing in the project turns on"
+_NEVER_CHOSEN = "it stands behind an option that nothing in the project chooses"
 _EXPECTED = "it is expected to fail"
 _PINNED = "the project is kept at an earlier torch"
 
@@ -33,7 +35,8 @@ class Harmless:
         self._text = text
         self._rules = rules
         self._is_for_other_torch = is_for_other_torch
-        self._unreached, self._switched_off, self._pinned = Unreached(view, tree), SwitchedOff(view, text), Pinned(view)
+        self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
+        self._switched_off, self._never_chosen = SwitchedOff(view, text), NeverChosen(view, text)
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
@@ -59,6 +62,7 @@ class Harmless:
         yield _OTHER_FILES, self._is_unsure
         yield _UNREACHED, lambda finding: self._stands(finding, self._unreached.has)
         yield _SWITCHED_OFF, lambda finding: self._stands(finding, self._switched_off.has)
+        yield _NEVER_CHOSEN, lambda finding: self._stands(finding, self._never_chosen.has)
         yield _EXPECTED, self._is_expected
         yield _PINNED, self._is_later
 

@@ -44,7 +44,7 @@ _DOCUMENT = 1 << 18  # bytes of a file that is no program
 SETTINGS_KINDS = (".yaml", ".yml", ".json")
 MISSING = "missing"  # the digest of a file that is not there
 SETTINGS_FILES = "settings files"  # what a view remembers to have asked for
-REACHED = "reached"  # likewise: what leads to the file, by an answer to which all texts of the project contribute
+REACHED = "reached "  # likewise: what leads to a file, by an answer to which all texts of the project contribute
 _MOST_SETTINGS = 200
 _DOCUMENT_KINDS = (
     *(*SETTINGS_KINDS, ".ipynb", ".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".gin", ".conf", ".jsonnet", ".xml"),
@@ -481,9 +481,9 @@ class View:
         self.consulted[SETTINGS_FILES] = digest("\n".join(found).encode())
         return found
 
-    def consult_reached(self, answer: str) -> None:
-        """What is said of the file depends on what leads to it."""
-        self.consulted[REACHED] = answer
+    def consult_reached(self, answer: str, path: str = "") -> None:
+        """What is said of the file depends on what leads to it, or to the one at `path`."""
+        self.consulted[REACHED + (path or self.path)] = answer
 
     def naming(self, word: str, ends: tuple[str, ...] = ("",)) -> list[str]:
         """The programs of the project in which a word stands, and the texts that may say what of them is run: of those

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from operator import attrgetter
+from typing import NamedTuple
 
 from torchlint.project import View
+from torchlint.source.text.conditions import conditions, parts
 from torchlint.source.text.index import last_word
 from torchlint.source.text.indexes import parsed
 from torchlint.source.text.parse import CannotParse, parse
@@ -19,41 +19,51 @@ _MOST_FILES = 20  # in which a switch may be named
 _PLAIN = re.compile(r"(?!training$)\w{4,}")  # torch sets that one; a shorter name may be anything's
 
 
+class Switch(NamedTuple):
+    """A name that what it guards asks for: whether it is true, or only whether there is anything."""
+
+    name: str
+    by_none: bool
+
+
 class SwitchedOff:
     """Asked of some lines only: of what is found there. In a library anybody may turn everything on."""
 
     def __init__(self, view: View, text: str):
         self._view = view
         self._text = text
-        self._asked: dict[str, bool] = {}
+        self._asked: dict[Switch, bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
-        return any(self._stays_off(name) for name in _switches_of(self._tree, line))
+        return any(map(self._stays_off, _switches_of(self._tree, line)))
 
     @cached_property
     def _tree(self) -> ast.Module:
         """Made anew: that of the file has been let go when all is found."""
         return parse(self._text)
 
-    def _stays_off(self, name: str) -> bool:
-        if name not in self._asked:
+    def _stays_off(self, switch: Switch) -> bool:
+        if switch not in self._asked:
             self._view.consult_reached(answer(self._view.project, self._view.path))
             known = reached(self._view.project)
             is_public = known is None or known.is_packaged(self._view.path)
-            self._asked[name] = not is_public and self._is_off_everywhere(name)
-        return self._asked[name]
+            self._asked[switch] = not is_public and self._is_off_everywhere(switch)
+        return self._asked[switch]
 
-    def _is_off_everywhere(self, name: str) -> bool:
+    def _is_off_everywhere(self, switch: Switch) -> bool:
         """Has it a default wherever it is a parameter, is it off, and does nobody give it anything else, be it as an
         option or in a file of settings?
         """
+        name = switch.name
         paths = self._view.naming(name)
         trees = self._programs(paths) if all(path.endswith(".py") for path in paths) else None
         given = [value for tree in trees or () for value in _given(tree, name)]
-        if not given or not all(_is_off(value, name) for value in given):
+        if not any(isinstance(value, ast.Constant) for value in given):
             return False
-        return all(self._is_left_out(*taker, name) for tree in trees or () for taker in _takers(tree, name))
+        if not all(_is_off(value, switch) for value in given):
+            return False
+        return all(self._is_left_out(*taker, switch) for tree in trees or () for taker in _takers(tree, name))
 
     def _programs(self, paths: list[str]) -> list[ast.Module] | None:
         """None where there are many, or notebooks."""
@@ -65,7 +75,7 @@ class SwitchedOff:
         except CannotParse:
             return None
 
-    def _is_left_out(self, called: str, before: int, name: str) -> bool:
+    def _is_left_out(self, called: str, before: int, switch: Switch) -> bool:
         """Does no call give it by its place, as the one after some others?"""
         trees = self._programs(self._view.naming(called)) if called else None
         if trees is None:
@@ -73,7 +83,7 @@ class SwitchedOff:
         for call in (call for tree in trees for call in _calls_of(tree, called)):
             if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
                 return False
-            if len(call.args) > before and not _is_off(call.args[before], name):
+            if len(call.args) > before and not _is_off(call.args[before], switch):
                 return False
         return True
 
@@ -93,35 +103,26 @@ def _calls_of(tree: ast.Module, called: str) -> Iterator[ast.Call]:
                 yield node
 
 
-def _switches_of(tree: ast.Module, line: int) -> Iterator[str]:
-    """The names of what has to be true for a line to run, of parameters and attributes of the object."""
-    around = _at(tree.body, line)
-    while around is not None:
-        if isinstance(around, ast.If) and around.body[0].lineno <= line <= (around.body[-1].end_lineno or 0):
-            tests = around.test.values if isinstance(around.test, ast.BoolOp) else [around.test]
-            if not isinstance(getattr(around.test, "op", None), ast.Or):
-                yield from filter(_PLAIN.fullmatch, map(_name_of, tests))
-        inner = [getattr(around, held, []) for held in ("body", "orelse", "finalbody")]
-        inner += [_part_at(getattr(around, held, []), line) for held in ("handlers", "cases")]
-        around = next((found for block in inner if (found := _at(block, line)) is not None), None)
-
-
-def _at(block: list[ast.stmt], line: int) -> ast.stmt | None:
-    """The statement of a block that has a line: asked of each finding, and the block may be as long as the file."""
-    at = bisect_right(block, line, key=attrgetter("lineno")) - 1
-    return block[at] if at >= 0 and line <= (block[at].end_lineno or 0) else None
-
-
-def _part_at(parts: list[ast.ExceptHandler] | list[ast.match_case], line: int) -> list[ast.stmt]:
-    """The block of the handler or case that may have a line; there may be as many of them as well."""
-    at = bisect_right(parts, line, key=lambda part: getattr(part, "pattern", part).lineno) - 1
-    return parts[at].body if at >= 0 else []
+def _switches_of(tree: ast.Module, line: int) -> Iterator[Switch]:
+    """What has to be true, or not to be None, for a line to run, of parameters and attributes of the object."""
+    for condition in conditions(tree, line):
+        for test, wanted in parts(condition.test, condition.wanted):
+            switch = Switch(_name_of(test), False) if wanted else None
+            if isinstance(test, ast.Compare) and _is_none(test.comparators[0]):
+                if isinstance(test.ops[0], ast.IsNot if wanted else ast.Is):
+                    switch = Switch(_name_of(test.left), True)
+            if switch is not None and _PLAIN.fullmatch(switch.name):
+                yield switch
 
 
 def _name_of(test: ast.expr) -> str:
     if isinstance(test, ast.Attribute) and isinstance(test.value, ast.Name) and test.value.id == "self":
         return test.attr
     return test.id if isinstance(test, ast.Name) else ""
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _given(tree: ast.Module, name: str) -> Iterator[ast.AST | None]:
@@ -142,9 +143,15 @@ def _given(tree: ast.Module, name: str) -> Iterator[ast.AST | None]:
                 yield node.value
         elif name in _names_of(node) and not isinstance(getattr(node, "ctx", None), ast.Load) and node not in followed:
             yield None
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_a_manual(node):
-            if re.search(rf"(?<![^\W_]){name}\b", node.value.replace("-", "_")):
-                yield None
+        elif isinstance(node, ast.Constant) and says(node, name):
+            yield None
+
+
+def says(node: ast.Constant, name: str) -> bool:
+    """Does a text that is no manual say a name, as one of the command line, too?"""
+    if not isinstance(node.value, str) or _is_a_manual(node):
+        return False
+    return re.search(rf"(?<![^\W_]){name}\b", node.value.replace("-", "_")) is not None
 
 
 def _names_of(node: ast.AST) -> tuple[str | None, ...]:
@@ -179,8 +186,10 @@ def _is_a_manual(text: ast.Constant) -> bool:
     return text.lineno != text.end_lineno
 
 
-def _is_off(value: ast.AST | None, name: str) -> bool:
-    """False, or what comes from under the same name."""
+def _is_off(value: ast.AST | None, switch: Switch) -> bool:
+    """False, or None, or what comes from under the same name: of objects of others nobody knows what they have."""
     if isinstance(value, ast.Constant):
-        return not value.value
-    return name in (getattr(value, "id", ""), getattr(value, "attr", ""))
+        return value.value is None if switch.by_none else not value.value
+    if switch.by_none and isinstance(value, ast.Attribute) and last_word(value.value) != "self":
+        return False
+    return switch.name in (getattr(value, "id", ""), getattr(value, "attr", ""))

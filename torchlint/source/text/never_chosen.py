@@ -1,0 +1,298 @@
+"""The lines of a file for which a parameter or an attribute would have to be what nobody in its project makes it."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from functools import cached_property
+from typing import Any
+
+from torchlint.project import View
+from torchlint.source.text.conditions import around_line, conditions, parts
+from torchlint.source.text.given_values import BY_HAND, assigned, said_anywhere, sets_by_any_name
+from torchlint.source.text.reached import answer, reached
+from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
+
+Values = frozenset[Any] | None  # with their types, for 1 is no True; None where there may be others
+_DEEPEST = 4  # from what is asked to what gives it
+_OF_A_TEST = 20  # steps that it takes
+_MOST_CALLS = 8  # of what a line stands in
+_COMPARED: dict[type[ast.cmpop], Any] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda one, many: one in many,
+    ast.NotIn: lambda one, many: one not in many,
+}
+
+
+class NeverChosen:
+    """Asked of some lines only: of what is found there. In a library anybody may choose everything."""
+
+    def __init__(self, view: View, text: str):
+        self._view = view
+        self._uses = SeenUses(view, text)
+        self._setting: dict[frozenset[str], set[str | None]] = {}
+        self._asked: dict[int, bool] = {}
+        self._known: dict[tuple[ast.expr, bool, int], bool] = {}
+
+    def has(self, line: int) -> bool:
+        """Is a line among them?"""
+        if line not in self._asked:
+            is_left_out = not self._is_public and self._is_left_out(self._view.path, line, _DEEPEST)
+            self._asked[line] = is_left_out is True
+        return self._asked[line]
+
+    @cached_property
+    def _is_public(self) -> bool:
+        self._view.consult_reached(answer(self._view.project, self._view.path))
+        known = reached(self._view.project)
+        return known is None or known.is_packaged(self._view.path)
+
+    def _is_left_out(self, path: str, line: int, left: int) -> bool | None:
+        """Does something around a line never hold, or is what it stands in only called from such lines? None where
+        nobody calls it at all.
+        """
+        tree = self._uses.tree(path)
+        if tree is None or left < 0:
+            return False
+        together: dict[tuple[Situation, str, int], list[tuple[ast.Compare, bool]]] = {}
+        for test, wanted, around, first in conditions(tree, line):
+            where = Situation(path, around)
+            if not self._uses.spend(_OF_A_TEST):
+                return False
+            if not self._may_be(test, wanted, where, left):
+                return True
+            for part, is_wanted in parts(test, wanted):
+                if isinstance(part, ast.Compare):
+                    asked_with = 0 if self._is_one_value(part.left, where) else first
+                    same = together.setdefault((where, ast.dump(part.left), asked_with), [])
+                    same.append((part, is_wanted))
+        if any(len(same) > 1 and not self._may_be_all(same, where, left) for (where, *_), same in together.items()):
+            return True
+        around = around_line(tree, line)
+        found = [self._is_called_by_none(Situation(path, around[: at + 1]), left - 1) for at in range(len(around))]
+        return True in found or (None if None in found else False)
+
+    def _is_called_by_none(self, place: Situation, left: int) -> bool | None:
+        calls = self._uses.calls(place) if left >= 0 else None
+        if calls is None or len(calls) > _MOST_CALLS:
+            return False
+        found = {self._is_left_out(given.place.path, given.call.lineno, left) for given in calls}
+        return False if False in found else (True in found) or None
+
+    def _may_be(self, test: ast.expr, wanted: bool, place: Situation, left: int) -> bool:
+        """May a test be true, or false, by all that is known?"""
+        key = test, wanted, left
+        if key not in self._known:
+            may_be_asked = left >= 0 and self._uses.spend(_OF_A_TEST)
+            self._known[key] = not may_be_asked or self._may(test, wanted, place, left)
+        return self._known[key]
+
+    def _may(self, test: ast.expr, wanted: bool, place: Situation, left: int) -> bool:
+        if isinstance(test, ast.BoolOp):
+            needs_all = isinstance(test.op, ast.And) == wanted
+            return (all if needs_all else any)(self._may_be(value, wanted, place, left) for value in test.values)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._may_be(test.operand, not wanted, place, left)
+        if isinstance(test, ast.Compare):
+            if len(test.ops) > 1 or type(test.ops[0]) not in _COMPARED:
+                return True
+            literal = _literals(test.comparators[0])
+            if literal is None or (values := self._values(test.left, place, left)) is None:
+                return True
+            found = {_compared(test.ops[0], value, literal) for value in values}
+        else:
+            values = self._values(test, place, left)
+            found = set() if values is None else {bool(value) for _, value in values}
+        return not found or wanted in found or None in found
+
+    def _is_one_value(self, node: ast.expr, where: Situation) -> bool:
+        """Is it a parameter that nothing else is assigned to?"""
+        function = where.function
+        if function is None or not isinstance(node, ast.Name) or node.id not in _parameters(function):
+            return False
+        return self._uses.bound(function, node.id) == []
+
+    def _may_be_all(self, tests: list[tuple[ast.Compare, bool]], place: Situation, left: int) -> bool:
+        """May tests of the same thing, at the same time, be so?"""
+        values = self._values(tests[0][0].left, place, left)
+        if not values:
+            return True
+        for test, wanted in tests:
+            literal = _literals(test.comparators[0])
+            if literal is not None and len(test.ops) == 1 and type(test.ops[0]) in _COMPARED:
+                values = frozenset(one for one in values if _compared(test.ops[0], one, literal) in (wanted, None))
+        return bool(values)
+
+    def _values(self, node: ast.expr, place: Situation, left: int) -> Values:
+        """All that an expression may be."""
+        if left < 0:
+            return None
+        if isinstance(node, (ast.Constant, ast.UnaryOp)):
+            return None if (value := _literals(node)) is None else frozenset(value)
+        if isinstance(node, ast.IfExp):
+            arms = [
+                self._values(arm, place, left)
+                for arm, wanted in ((node.body, True), (node.orelse, False))
+                if self._may_be(node.test, wanted, place, left)
+            ]
+            return _all_of(arms)
+        if isinstance(node, ast.Name):
+            return self._values_of_name(node.id, place, left)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owners = self._owners(node.value.id, place, left)
+            return (
+                None if owners is None else _all_of([self._values_of_attribute(node.attr, one, left) for one in owners])
+            )
+        return None
+
+    def _values_of_name(self, name: str, place: Situation, left: int) -> Values:
+        """Those of a parameter and of a variable of the function around it."""
+        function = place.function
+        if function is None:
+            return None
+        is_parameter = name in _parameters(function)
+        given = self._uses.bound(function, name)
+        if given is None or not (given or is_parameter):
+            return None
+        found = [self._values(value, place, left - 1) for value in given]
+        return _all_of([*found, self._values_of_parameter(name, place, left - 1)] if is_parameter else found)
+
+    def _values_of_parameter(self, name: str, place: Situation, left: int) -> Values:
+        given = None if self._uses.is_offered(name) else self._given(name, place, left)
+        if given is None:
+            return None
+        return _all_of([self._values(value, where, left) for value, where in given])
+
+    def _given(self, name: str, place: Situation, left: int) -> list[tuple[ast.expr, Situation]] | None:
+        """What all calls give to a parameter, or its default, and where that stands; None where one is not seen."""
+        function = place.function
+        if function is None or left < 0:
+            return None
+        calls = self._uses.calls(place)
+        found = []
+        for given in calls or ():
+            value = _argument(given, function, name, isinstance(place.owner, ast.ClassDef))
+            if value is None:
+                return None
+            by_default = value in (*function.args.defaults, *function.args.kw_defaults)
+            if not by_default and isinstance(value, ast.Name) and value.id == name and given.place == place:
+                continue  # it calls itself with what it was given
+            found.append((value, Situation(place.path, place.around[:-1]) if by_default else given.place))
+        return found or None
+
+    def _owners(self, name: str, place: Situation, left: int) -> list[tuple[str, ast.ClassDef]] | None:
+        """The classes of which a name may be an object: that of the method, or of those who call with `self`."""
+        function = place.function
+        if function is None or name not in _parameters(function) or self._uses.bound(function, name) != [] or left < 0:
+            return None
+        if place.owner is not None and function.args.args and function.args.args[0].arg == name:
+            return None if function.decorator_list else [(place.path, place.owner)]
+        found: list[tuple[str, ast.ClassDef]] = []
+        for value, where in self._given(name, place, left - 1) or ():
+            owners = self._owners(value.id, where, left - 1) if isinstance(value, ast.Name) else None
+            if owners is None:
+                return None
+            found += owners
+        return found or None
+
+    def _values_of_attribute(self, name: str, owner: tuple[str, ast.ClassDef], left: int) -> Values:
+        """What the objects of a class have under a name, by all that is assigned to it in the project."""
+        _, made = owner
+        family = self._uses.family(made.name)
+        if family is None or made.decorator_list or self._uses.is_offered(name):
+            return None
+        setting = self._setting_by_any_name(family)
+        programs = self._uses.programs(name)
+        if None in setting:
+            return None
+        found: list[Values] = []
+        for path, tree in programs or ():
+            if not self._uses.spend_on(path):
+                return None
+            given = [*assigned(tree, name, family), *(said_anywhere(tree, name) if setting else ())]
+            for value, line in given:
+                if value is None:
+                    return None
+                found.append(self._values(value, Situation(path, around_line(tree, line)), left - 1))
+        return _all_of(found) if found else None
+
+    def _setting_by_any_name(self, family: frozenset[str]) -> set[str | None]:
+        """The files that give attributes by names that are put together, to objects of others; with None if objects of
+        some classes are among these for sure, or too many files do it.
+        """
+        if family not in self._setting:
+            found: set[str | None] = set()
+            for word in BY_HAND:
+                programs = self._uses.programs(word, but_notebooks=True)
+                kinds = {
+                    sets_by_any_name(tree, family) if self._uses.spend_on(path) else "own"
+                    for path, tree in programs or ()
+                }
+                found.update(None if kind == "own" else kind for kind in kinds if kind)
+                found.update([None] if programs is None else ())
+            self._setting[family] = found
+        return self._setting[family]
+
+
+def _all_of(parts: list[Values]) -> Values:
+    found: set[Any] = set()
+    for part in parts:
+        if part is None:
+            return None
+        found |= part
+    return frozenset(found)
+
+
+def _literals(node: ast.expr) -> Any:
+    """The value that is written, with its type, as one of one; None for others."""
+    try:
+        value = ast.literal_eval(node)
+        hash(value if not isinstance(value, list) else 0)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return [(type(value), value)] if not isinstance(value, (list, set, dict)) else [(list, tuple(value))]
+
+
+def _compared(how: ast.cmpop, value: Any, literal: Any) -> bool | None:
+    """None where they cannot be compared."""
+    (_, one), ((kind, other),) = value, literal
+    if isinstance(how, (ast.In, ast.NotIn)) == (kind not in (list, tuple)):
+        return None
+    if isinstance(how, (ast.Is, ast.IsNot)) and kind not in (type(None), bool):
+        return None
+    try:
+        return bool(_COMPARED[type(how)](one, other))
+    except TypeError:
+        return None
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    arguments = function.args
+    return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _argument(given: SeenCall, function: Any, name: str, is_method: bool) -> ast.expr | None:
+    """What a call gives to a parameter, or its default; None where nobody sees it."""
+    call, arguments = given.call, function.args
+    plain = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    by_name = next((k.value for k in call.keywords if k.arg == name), None)
+    if by_name is not None:
+        return by_name
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    if name in plain:
+        at = plain.index(name)
+        place = at - is_method + given.skipped
+        if place < len(call.args):
+            return call.args[place]
+        behind = len(plain) - at
+        return arguments.defaults[-behind] if behind <= len(arguments.defaults) else None
+    names = [one.arg for one in arguments.kwonlyargs]
+    return arguments.kw_defaults[names.index(name)] if name in names else None

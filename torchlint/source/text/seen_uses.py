@@ -1,0 +1,364 @@
+"""Who uses a class, function or method of a project, where all of that can be seen: no name is put together, nothing is
+handed on as an object, no file of settings says it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.project import View
+from torchlint.source.text.conditions import Definition, around_line
+from torchlint.source.text.given_values import bound
+from torchlint.source.text.index import DEFINITIONS, last_word
+from torchlint.source.text.indexes import parsed
+from torchlint.source.text.parse import CannotParse
+from torchlint.source.text.reached import answer, is_found_by_name, reached
+
+_MOST_FILES = 20  # in which a name may stand
+_MOST_TREES = 60  # read for one file's findings
+_MOST_STEPS = 500_000  # nodes looked at for one file's findings
+_OF_A_NAME = 500  # as many steps as it takes to look for one
+_PROSE = (".md", ".rst", ".txt")
+_OUTSIDE = ("object", "Module", "ABC", "Sampler", "Dataset")  # bases that set no option
+_TOLD = r"[`-]{0}\b|\b{0} *=(?!=)"  # an option, in a manual
+_READING = ("hasattr", "getattr")
+_OF_OTHERS = re.compile(r"torch\b|abc$")
+_BY_ANY_NAME = ("__subclasses__", "__init_subclass__", "getmembers")  # with which every class is taken
+
+
+class Situation(NamedTuple):
+    """Where something stands: its file, and the definitions around it, from without to within."""
+
+    path: str
+    around: tuple[Definition, ...]
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        inner = self.around[-1] if self.around else None
+        return None if isinstance(inner, ast.ClassDef) else inner
+
+    @property
+    def owner(self) -> ast.ClassDef | None:
+        """The class at the top of the file of which the function is a method."""
+        outer = self.around[0] if len(self.around) == 2 and self.function is not None else None
+        return outer if isinstance(outer, ast.ClassDef) else None
+
+
+class SeenCall(NamedTuple):
+    """A call: what it gives, behind what is given by itself."""
+
+    place: Situation
+    call: ast.Call
+    skipped: int = 0  # `self`, where it is written
+
+
+class SeenUses:
+    """Asked for a few names; all files in which one stands are looked at."""
+
+    def __init__(self, view: View, text: str):
+        self._view = view
+        self._text = text
+        self._trees: dict[str, ast.Module | None] = {}
+        self._parents: dict[str, dict[ast.AST, ast.AST]] = {}
+        self._known: dict[tuple[str, str], list[SeenCall] | None] = {}
+        self._offered: dict[str, bool] = {}
+        self._steps = 0
+        self._sizes: dict[str, int] = {}
+        self._nodes: dict[ast.AST, list[ast.AST]] = {}
+        self._bound: dict[tuple[ast.AST, str], list[ast.expr] | None] = {}
+        self._families: dict[str, frozenset[str] | None] = {}
+
+    def tree(self, path: str) -> ast.Module | None:
+        """None where it cannot be parsed, or too many have been asked for."""
+        if path not in self._trees:
+            if len(self._trees) >= _MOST_TREES:
+                return None
+            try:
+                text = self._text if path == self._view.path else self._view.read(path) or ""
+                self._trees[path] = parsed(self._view.project, path, text)
+                self._sizes[path] = len(text) // 5  # about as many nodes
+            except CannotParse:
+                self._trees[path] = None
+        return self._trees[path]
+
+    def spend(self, steps: int) -> bool:
+        """Is there time left for so many?"""
+        self._steps += steps
+        return self._steps <= _MOST_STEPS
+
+    def spend_on(self, path: str) -> bool:
+        """Is there time left to look through a program?"""
+        return self.tree(path) is not None and self.spend(self._sizes[path])
+
+    def bound(self, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> list[ast.expr] | None:
+        """All that is assigned to a name in a function; None where something else binds it."""
+        if (function, name) not in self._bound:
+            if function not in self._nodes:
+                self._nodes[function] = list(ast.walk(function))
+            nodes = self._nodes[function]
+            self._bound[function, name] = bound(function, nodes, name) if self.spend(len(nodes)) else None
+        return self._bound[function, name]
+
+    def programs(self, name: str, but_notebooks: bool = False) -> list[tuple[str, ast.Module]] | None:
+        """The programs in which a name stands; None where there are many, or where a notebook has it."""
+        if not self.spend(_OF_A_NAME):
+            return None
+        paths = self._view.naming(name, (".py",) if but_notebooks else ("",))
+        programs = [path for path in paths if path.endswith(".py")]
+        if len(programs) > _MOST_FILES or any(path.endswith(".ipynb") for path in paths):
+            return None
+        found = [(path, self.tree(path)) for path in programs]
+        return None if any(tree is None for _, tree in found) else [(path, tree) for path, tree in found if tree]
+
+    def is_said(self, name: str, form: str) -> bool:
+        """Does a text that is no program say a name in some form: may a reader be told to give it?"""
+        texts = (path for path in self._view.naming(name) if not path.endswith(".py"))
+        said = re.compile(form.format(re.escape(name)))
+        return any(said.search(self._view.document(path) or "") for path in texts)
+
+    def is_offered(self, name: str) -> bool:
+        """May an option be chosen by its name: on the command line, in settings, in a table of them? So a manual says
+        how to.
+        """
+        if not self.spend(_OF_A_NAME):
+            return True
+        if name not in self._offered:
+            texts = [path for path in self._view.naming(name) if not path.endswith((".py", *_PROSE))]
+            dashed = name.replace("_", "-")
+            is_said = texts or dashed != name and self._view.naming(dashed) or self.is_said(name, _TOLD)
+            programs = None if is_said else self.programs(name)
+            self._offered[name] = programs is None or any(
+                not self.spend_on(path) or _says_by_itself(tree, name) for path, tree in programs
+            )
+        return self._offered[name]
+
+    def calls(self, place: Situation) -> list[SeenCall] | None:
+        """The calls of the function at a place, or those that make an object of the class."""
+        inner = place.around[-1]
+        key = place.path, ".".join(part.name for part in place.around)
+        if key not in self._known:
+            self._known[key] = None  # whoever leads to itself is not known
+            if self.spend(_OF_A_NAME):
+                self._known[key] = self._calls(place.path, place.around, inner)
+        return self._known[key]
+
+    def _calls(self, path: str, around: tuple[Definition, ...], inner: Definition) -> list[SeenCall] | None:
+        if len(around) > 2 or len(around) == 2 and not isinstance(around[0], ast.ClassDef):
+            return None
+        known = reached(self._view.project)
+        self._view.consult_reached(answer(self._view.project, path), path)
+        if known is None or known.is_packaged(path) or inner.decorator_list:
+            return None
+        if isinstance(inner, ast.ClassDef):
+            found = self._made(inner)
+        elif len(around) == 2 and inner.name == "__init__":
+            found = self.calls(Situation(path, around[:1]))
+        elif is_found_by_name(inner.name):
+            return None
+        else:
+            found = self._called(inner.name, around[0].name if len(around) == 2 else "")
+        if known.takes_methods(path) and not any(map(_is_part_of_something, found or ())):
+            return None
+        return found
+
+    def _called(self, name: str, owner: str) -> list[SeenCall] | None:
+        """The calls of a function, or of a method whatever it is called on; None where it is used otherwise."""
+        programs = None if self.is_said(name, r"\b{}\(") else self.programs(name)
+        found = []
+        for path, tree in programs or ():
+            for node, parent in self._uses(path, tree, name):
+                if isinstance(node, ast.Name) and owner:
+                    continue
+                if isinstance(node, ast.Attribute) and owner and self._is_of_another(path, node, name, owner):
+                    continue
+                if not (isinstance(parent, ast.Call) and parent.func is node):
+                    return None
+                by_class = owner and last_word(node.value)[:1].isupper()
+                found.append(SeenCall(self._place(path, tree, node), parent, 1 if by_class else 0))
+        return found if programs else None
+
+    def _is_of_another(self, path: str, node: ast.Attribute, name: str, owner: str) -> bool:
+        """Is it `self.name` in a class that has nothing to do with the owner, and that has such a method?"""
+        within = self._place(path, self.tree(path), node).owner if last_word(node.value) == "self" else None
+        family = self.family(owner) if within is not None else None
+        if within is None or family is None or within.name in family:
+            return False
+        return any(isinstance(part, DEFINITIONS) and part.name == name for part in within.body)
+
+    def _made(self, owner: ast.ClassDef) -> list[SeenCall] | None:
+        """The calls that make an object of a class, or of one that derives from it."""
+        if owner.keywords or owner.decorator_list or self._makes_itself(owner):
+            return None
+        if any(self._view.naming(word, (".py",)) for word in _BY_ANY_NAME):
+            return None
+        if self._is_set(owner.name) or (programs := self.programs(owner.name)) is None:
+            return None
+        found: list[SeenCall] = []
+        for path, tree in programs:
+            for node, parent in self._uses(path, tree, owner.name):
+                if isinstance(parent, ast.Call) and parent.func is node:
+                    found.append(SeenCall(self._place(path, tree, node), parent))
+                elif isinstance(parent, ast.ClassDef) and node in parent.bases:
+                    more = self._made_by(path, parent)
+                    if more is None or len(parent.bases) > 1:
+                        return None
+                    found += more
+                elif isinstance(parent, ast.Attribute) and parent.attr == "__init__":
+                    call = self._parents[path].get(parent)
+                    if not isinstance(call, ast.Call):
+                        return None
+                    found.append(SeenCall(self._place(path, tree, node), call, 1))
+                elif not self._only_checks(path, node):
+                    return None
+        return found
+
+    def _is_set(self, name: str) -> bool:
+        """Does a file of settings name a class, or does a manual make an object of it?"""
+        texts = [path for path in self._view.naming(name) if not path.endswith((".py", *_PROSE))]
+        return bool(texts) or self.is_said(name, r"\b{}\(")
+
+    def _made_by(self, path: str, heir: ast.ClassDef) -> list[SeenCall] | None:
+        """What a class that derives from another gives to it."""
+        if not any(isinstance(part, ast.FunctionDef) and part.name == "__init__" for part in heir.body):
+            return self.calls(Situation(path, (heir,))) or []
+        inner = [node for node in ast.walk(heir) if isinstance(node, ast.Call)]
+        supers = [call for call in inner if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"]
+        by_super = [call for call in supers if isinstance(call.func.value, ast.Call)]
+        tree = self.tree(path)
+        return [SeenCall(self._place(path, tree, call), call) for call in by_super]
+
+    @staticmethod
+    def _makes_itself(owner: ast.ClassDef) -> bool:
+        """Does a class make objects of whatever class it is: `cls(...)`, `type(self)(...)`?"""
+        nodes = list(ast.walk(owner))
+        named = {last_word(node.func) for node in nodes if isinstance(node, ast.Call)}
+        return not named.isdisjoint(("cls", "type")) or any(getattr(node, "attr", "") == "__class__" for node in nodes)
+
+    def _only_checks(self, path: str, node: ast.AST) -> bool:
+        """Is a class only named to ask whether something is one, or to say that it is?"""
+        parents = self._parents.get(path, {})  # none where no time was left
+        parent = parents.get(node)
+        while isinstance(parent, (ast.Tuple, ast.Subscript, ast.BinOp, ast.Attribute)):
+            node, parent = parent, parents.get(parent)
+        if isinstance(parent, ast.Call):
+            return last_word(parent.func) in ("isinstance", "issubclass", "super")
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return parent.returns is node
+        return isinstance(parent, (ast.arg, ast.ExceptHandler)) or getattr(parent, "annotation", None) is node
+
+    def _uses(self, path: str, tree: ast.Module, name: str) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+        """What a program does with a name, with what is around it. A text that says it, another name for it, and a
+        definition that somebody decorates are uses that nobody can follow.
+        """
+        if not self.spend_on(path):
+            yield tree, None
+            return
+        if path not in self._parents:
+            self._parents[path] = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
+        parents = self._parents[path]
+        in_text = re.compile(rf"(?:^|[.:/]){name}$|\b{name}\(")
+        for node in list(parents):
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                if name == last_word(node) and isinstance(node.ctx, ast.Load):
+                    yield node, parents.get(node)
+            elif isinstance(node, ast.alias):
+                if node.asname not in (None, name) and node.name.rpartition(".")[2] == name:
+                    yield node, None
+            elif isinstance(node, DEFINITIONS):
+                if node.name == name and node.decorator_list:
+                    yield node, None
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and in_text.search(node.value):
+                if not isinstance(parents.get(node), ast.Expr) and not self._is_list_of_names(path, node):
+                    yield node, None
+
+    def _is_list_of_names(self, path: str, node: ast.AST) -> bool:
+        """`__all__`."""
+        held = self._parents[path].get(self._parents[path].get(node, node))
+        return isinstance(held, (ast.Assign, ast.AugAssign)) and "__all__" in map(
+            last_word, getattr(held, "targets", [getattr(held, "target", held)])
+        )
+
+    @staticmethod
+    def _place(path: str, tree: ast.Module | None, node: ast.AST) -> Situation:
+        return Situation(path, around_line(tree, node.lineno) if tree is not None else ())
+
+    def family(self, name: str) -> frozenset[str] | None:
+        """The classes whose methods the objects of one may have: those that derive from it, and all bases of these.
+        None where somebody else's class is among them.
+        """
+        if name not in self._families:
+            self._families[name] = self._family(name)
+        return self._families[name]
+
+    def _family(self, name: str) -> frozenset[str] | None:
+        below, left = {name}, [name]
+        while left:
+            base = left.pop()
+            for path in self._view.deriving(base):
+                tree = self.tree(path)
+                if tree is None or not self.spend_on(path):
+                    return None
+                heirs = {node.name for node in ast.walk(tree) if _derives(node, base)} - below
+                below |= heirs
+                left += heirs
+        found, left = set(below), list(below)
+        while left:
+            bases = self._bases(left.pop())
+            if bases is None:
+                return None
+            left += bases - found
+            found |= bases
+        return frozenset(found)
+
+    def _bases(self, name: str) -> set[str] | None:
+        """The bases of the classes that go by a name, but for those of torch and Python that set no option; None where
+        there is none.
+        """
+        found: set[str] = set()
+        is_defined = False
+        for path, tree in self.programs(name) or ():
+            if not self.spend_on(path):
+                return None
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and node.name == name:
+                    is_defined = True
+                    found.update(last_word(base) for base in node.bases if not _is_from_outside(base, tree))
+        return found if is_defined and "" not in found else None
+
+
+def _is_from_outside(base: ast.expr, tree: ast.Module) -> bool:
+    """Is a base `nn.Module`, or one that says as little of its objects?"""
+    name = last_word(base)
+    if name not in _OUTSIDE or isinstance(base, ast.Attribute) or name == "object":
+        return name in _OUTSIDE
+    imports = (node for node in tree.body if isinstance(node, ast.ImportFrom))
+    return any(name == one.name for node in imports if _OF_OTHERS.match(node.module or "") for one in node.names)
+
+
+def _says_by_itself(tree: ast.Module, name: str) -> bool:
+    """Does a program say a name in a text that is nothing else, but to ask whether something has such an attribute?"""
+    asked: set[ast.AST] = set()
+    for node in ast.walk(tree):  # from without to within
+        if isinstance(node, ast.Call) and last_word(node.func) in _READING:
+            asked.update(node.args)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in asked:
+            if node.value.lstrip("-") == name:
+                return True
+    return False
+
+
+def _derives(node: ast.AST, base: str) -> bool:
+    return isinstance(node, ast.ClassDef) and base in map(last_word, node.bases)
+
+
+def _is_part_of_something(given: SeenCall) -> bool:
+    """Does a call stand in a class, or in a function that is not run by itself? What a file shows of a class that
+    others take from it is only an example.
+    """
+    around = given.place.around
+    return any(isinstance(part, ast.ClassDef) for part in around) or (
+        bool(around) and not is_found_by_name(around[-1].name)
+    )
