@@ -137,6 +137,7 @@ def test_what_gives_nothing_else(tree, more):
         {"more.py": "import net\n\n\nclass Big(net.Block):\n    def use(self, k):\n        self.__dict__.update(k)\n"},
         {"test_net.py": "import net\n\n\ndef test_it():\n    net.Block(3, 2)\n"},
         {"show.ipynb": '{"cells": [{"cell_type": "code", "source": ["net.Block(3, 2)"]}]}'},
+        {"main.py": "import net\n", "test_net.py": MAIN},
         {"settings.yaml": "model:\n  _target_: net.Block\n"},
         {"settings.json": '{"scale": 2}'},
         {"README.md": "Use `net.Block(3, scale=2)`.\n"},
@@ -318,4 +319,12 @@ def test_what_another_file_is_for_is_seen_by_the_cache(tree):
     tree({"heads/all.py": head, "heads/__init__.py": "", "main.py": "from heads.all import build\n\n\nbuild()\n"})
     assert severities() == {"info"}
     tree({"setup.py": "from setuptools import setup\nsetup(name='x', packages=['heads'], keywords='x')\n"})
+    assert severities() == {"warning"}
+
+
+def test_a_copy_of_a_library_is_public(tree):
+    files = {f"other/{name}": text for name, text in PLAIN.items()}
+    tree(files | {"main.py": "import other.net\n"})
+    assert severities() == {"info"}
+    tree({"other/setup.py": "from setuptools import setup\nsetup(name='other')\n"})
     assert severities() == {"warning"}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from functools import cached_property
 from typing import Any
 
 from torchlint.project import View
 from torchlint.source.text.conditions import around_line, conditions, parts
 from torchlint.source.text.given_values import BY_HAND, assigned, said_anywhere, sets_by_any_name
-from torchlint.source.text.reached import answer, reached
 from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
 
 Values = frozenset[Any] | None  # with their types, for 1 is no True; None where there may be others
@@ -39,20 +37,15 @@ class NeverChosen:
         self._uses = SeenUses(view, text)
         self._setting: dict[frozenset[str], set[str | None]] = {}
         self._asked: dict[int, bool] = {}
+        self._given_in: dict[tuple[str, str, frozenset[str]], list[tuple[ast.expr | None, int]]] = {}
         self._known: dict[tuple[ast.expr, bool, int], bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
         if line not in self._asked:
-            is_left_out = not self._is_public and self._is_left_out(self._view.path, line, _DEEPEST)
-            self._asked[line] = is_left_out is True
+            path = self._view.path
+            self._asked[line] = not self._uses.is_public(path) and self._is_left_out(path, line, _DEEPEST) is True
         return self._asked[line]
-
-    @cached_property
-    def _is_public(self) -> bool:
-        self._view.consult_reached(answer(self._view.project, self._view.path))
-        known = reached(self._view.project)
-        return known is None or known.is_packaged(self._view.path)
 
     def _is_left_out(self, path: str, line: int, left: int) -> bool | None:
         """Does something around a line never hold, or is what it stands in only called from such lines? None where
@@ -214,10 +207,13 @@ class NeverChosen:
             return None
         found: list[Values] = []
         for path, tree in programs or ():
-            if not self._uses.spend_on(path):
-                return None
-            given = [*assigned(tree, name, family), *(said_anywhere(tree, name) if setting else ())]
-            for value, line in given:
+            key = path, name, family
+            if key not in self._given_in:
+                if not self._uses.spend_on(path):
+                    return None
+                said = said_anywhere(tree, name) if setting else ()
+                self._given_in[key] = [*assigned(tree, name, family), *said]
+            for value, line in self._given_in[key]:
                 if value is None:
                     return None
                 found.append(self._values(value, Situation(path, around_line(tree, line)), left - 1))

@@ -5,6 +5,7 @@ handed on as an object, no file of settings says it.
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -19,8 +20,10 @@ from torchlint.source.text.reached import answer, is_found_by_name, reached
 
 _MOST_FILES = 20  # in which a name may stand
 _MOST_TREES = 60  # read for one file's findings
-_MOST_STEPS = 500_000  # nodes looked at for one file's findings
+_MOST_STEPS = 1_000_000  # nodes looked at for one file's findings
 _OF_A_NAME = 500  # as many steps as it takes to look for one
+_TEST = re.compile(r"tests?\.py|test_.*|.*_tests?\.py")
+_PACKAGING = ("setup.py", "pyproject.toml")
 _PROSE = (".md", ".rst", ".txt")
 _OUTSIDE = ("object", "Module", "ABC", "Sampler", "Dataset")  # bases that set no option
 _TOLD = r"[`-]{0}\b|\b{0} *=(?!=)"  # an option, in a manual
@@ -79,7 +82,7 @@ class SeenUses:
             try:
                 text = self._text if path == self._view.path else self._view.read(path) or ""
                 self._trees[path] = parsed(self._view.project, path, text)
-                self._sizes[path] = len(text) // 5  # about as many nodes
+                self._sizes[path] = len(text) // 10  # about as many nodes
             except CannotParse:
                 self._trees[path] = None
         return self._trees[path]
@@ -119,6 +122,19 @@ class SeenUses:
         said = re.compile(form.format(re.escape(name)))
         return any(said.search(self._view.document(path) or "") for path in texts)
 
+    def is_public(self, path: str) -> bool:
+        """May anybody choose what a file offers: is it one of a library, be it a copy of one within the project?"""
+        known = reached(self._view.project)
+        self._view.consult_reached(answer(self._view.project, path), path)
+        if known is None or known.is_packaged(path):
+            return True
+        root, folder = str(self._view.project.root), os.path.dirname(path)
+        while len(folder) > len(root):
+            if any(self._view.document(os.path.join(folder, name)) is not None for name in _PACKAGING):
+                return True
+            folder = os.path.dirname(folder)
+        return False
+
     def is_offered(self, name: str) -> bool:
         """May an option be chosen by its name: on the command line, in settings, in a table of them? So a manual says
         how to.
@@ -149,8 +165,7 @@ class SeenUses:
         if len(around) > 2 or len(around) == 2 and not isinstance(around[0], ast.ClassDef):
             return None
         known = reached(self._view.project)
-        self._view.consult_reached(answer(self._view.project, path), path)
-        if known is None or known.is_packaged(path) or inner.decorator_list:
+        if known is None or self.is_public(path) or inner.decorator_list:
             return None
         if isinstance(inner, ast.ClassDef):
             found = self._made(inner)
@@ -162,6 +177,8 @@ class SeenUses:
             found = self._called(inner.name, around[0].name if len(around) == 2 else "")
         if known.takes_methods(path) and not any(map(_is_part_of_something, found or ())):
             return None
+        if found and all(_is_test(given.place.path) for given in found):
+            return None  # it is for others
         return found
 
     def _called(self, name: str, owner: str) -> list[SeenCall] | None:
@@ -352,6 +369,11 @@ def _says_by_itself(tree: ast.Module, name: str) -> bool:
 
 def _derives(node: ast.AST, base: str) -> bool:
     return isinstance(node, ast.ClassDef) and base in map(last_word, node.bases)
+
+
+def _is_test(path: str) -> bool:
+    folder, file = os.path.split(path)
+    return _TEST.fullmatch(file) is not None or os.path.basename(folder) in ("test", "tests")
 
 
 def _is_part_of_something(given: SeenCall) -> bool:
