@@ -328,6 +328,27 @@ class Scaled(nn.Linear):
                 " size\n\ndecode()\n"
             ),
         ),
+        # a base that nobody knows comes first, and calls the next as it likes
+        (
+            """
+            from somewhere import Mixin
+
+            class Flagged(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.flag = False
+
+            class Net(Mixin, Flagged):
+                def __init__(self, width):
+                    super().__init__(width)
+                    self.fc = nn.Linear(width, 4)
+
+                def forward(self, x):
+                    return self.fc(x) if self.flag else x
+
+            Net(3)(torch.zeros(2, 3))
+            """,
+        ),
         # one that holds no layers and never began to be a module
         (
             """
@@ -351,6 +372,16 @@ def test_nothing_is_said(tmp_path, parts):
 @pytest.mark.parametrize(
     "wrong, parts",
     [
+        (
+            "super().__init__(width)",
+            (
+                (
+                    "from somewhere import Mixin\nclass Flagged(nn.Module):\n    def __init__(self):\n"
+                    "        super().__init__()\nclass Net(Flagged, Mixin):\n    def __init__(self, width):\n"
+                    "        super().__init__(width)\nNet(3)\n"
+                ),
+            ),
+        ),
         ("super().__init__(params, lr=lr, **more)", (OPTIMIZER, "Slow(net.parameters(), rate=1e-2)")),
         ("return self.act(super().forward(x))", (LAYER, "Scaled(3, 2)(torch.zeros(4, 5))")),
         (

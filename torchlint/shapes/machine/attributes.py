@@ -305,6 +305,11 @@ class Attributes:
             return Unknown(f"the attribute {name} of a function")
         raise AttributeError(f"'function' object has no attribute '{name}'")
 
+    def _may_be_of_another(self, owner: Any, name: str) -> bool:
+        """Is it what a base has that stands behind one nobody knows? That one comes first, and calls it as it likes."""
+        behind = self.behind_unknown.get(owner.__thisclass__, ())
+        return any(name in vars(kind) for base in behind for kind in base.__mro__ if kind in self.codes)
+
     def _dunder(self, owner: Any, name: str) -> Any:
         """Names between double underscores: a few are harmless and used, methods of the program's own classes are its
         own.
@@ -316,7 +321,7 @@ class Attributes:
         if kind is super:
             if name == "__getattribute__":
                 return Special(name, lambda machine, wanted: getattr(owner.__self__, wanted))
-            if name not in standins.SUPER_DUNDERS:
+            if name not in standins.SUPER_DUNDERS or self._may_be_of_another(owner, name):
                 return Unknown(f"{name} of a base class")
             found = getattr(owner, SUBCLASSED if name == "__init_subclass__" and hasattr(owner, SUBCLASSED) else name)
             if name == "__setattr__" and not isinstance(owner.__self__, type) and functions.closure_of(found) is None:

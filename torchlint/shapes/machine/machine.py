@@ -162,6 +162,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.codes: dict[type, Any] = {}
         self.owned: dict[type, bool] = {}  # whether a class is one of these, or made of one
         self.open_classes: set[type] = set()
+        self.behind_unknown: dict[type, list[type]] = {}  # the bases of a class that stand behind one nobody knows
         self.patched: set[str] = set()
         self.altered: dict[str, set[type]] = {}  # classes of others in which the program puts something in this place
         self.dataclass_fields: dict[type, dict] = {}

@@ -63,6 +63,7 @@ class Classes:
         """The type for a class statement."""
         self.budget.spend(100)
         known, is_open = [], keywords.get("metaclass", type) not in METACLASSES
+        behind: list[type] = []
         for base in (*bases, *([abc.ABC] if keywords.get("metaclass") is abc.ABCMeta else [])):
             base = _KEYED.get(base, base) if isinstance(base, type) else base
             made_by = base.__dict__.get("kind", object) if isinstance(base, Special) else object
@@ -73,6 +74,7 @@ class Classes:
             if isinstance(base, type) and (base in self.codes or issubclass(base, BASES)):
                 if base not in known:
                     known.append(base)
+                    behind += [base] if is_open and base in self.codes else []
                 is_open = is_open or base not in self.codes and issubclass(base, OpenModule)
             elif base is not object:
                 is_open = True
@@ -102,6 +104,7 @@ class Classes:
         self.codes[made], self.owned[made] = code, True
         if is_open:
             self.open_classes.add(made)
+            self.behind_unknown[made] = behind
         self.classes.append(made)
         self._made_by(keywords.get("metaclass", getattr(made, MADE_BY, None)), made)
         if hasattr(super(made, made), SUBCLASSED):
