@@ -372,10 +372,10 @@ def changes(
         for path, guess in tensors:
             changed = replace(changed, path, TensorGuess(guess.shape[1:], guess.dtype))
         yield changed, []
-    for rank in (2, 3, 4, 5):
+    for rank, picking in ((1, True), (1, False), (2, False), (3, False), (4, False), (5, False)):
         changed = assumption
-        for path, guess in tensors:
-            if len(guess.shape) > 1:
+        for path, guess in tensors:  # what picks from others is often a plain list of places
+            if len(guess.shape) > 1 and (guess.dtype == "long" or not picking):
                 changed = replace(changed, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
         yield changed, []
     for path, _ in tensors if by_rank and len(tensors) > 1 else ():
