@@ -30,7 +30,7 @@ from torchlint.shapes.libraries import (
 )
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, ranges, wild
-from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.arrays import Array, listed
 
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
 DICTS = (dict, collections.OrderedDict)
@@ -39,7 +39,6 @@ UNFINISHED = (  # an attribute of objects for which a base class's `__init__` go
     "_torchlint_unfinished"
 )
 LAYERS = 100  # in one recurrent network or transformer
-PIECES = 4096  # values of a tensor in a list
 
 
 class Placeholder(nn.Module):
@@ -371,9 +370,7 @@ def _tolist(machine, method):
     values = dispatch.value_of(tensor)
     if values is not None:
         return values
-    if tensor.dim() != 1 or tensor.shape[0] > PIECES:
-        return Unknown("the values of a tensor")
-    return [wild.unknown("a value of a tensor", kind_of_values(tensor))] * tensor.shape[0]
+    return listed(tensor.shape, wild.unknown("a value of a tensor", kind_of_values(tensor)))
 
 
 def kind_of_values(tensor):
@@ -384,11 +381,13 @@ def kind_of_values(tensor):
 
 def _array_values(machine, method, *args):
     """`tolist` and `item` of an array: which kind of numbers these are is known."""
-    made = method(*args)
-    if type(made) is list and made and type(made[0]) is Unknown or type(made) is Unknown:
-        number = wild.unknown("a value of an array", kind_of_values(method.__self__.tensor))
-        return [number] * len(made) if type(made) is list else number
-    return made
+    made = first = method(*args)
+    while type(first) is list and first:
+        first = first[0]
+    if type(first) is not Unknown:
+        return made
+    number = wild.unknown("a value of an array", kind_of_values(method.__self__.tensor))
+    return listed(method.__self__.shape, number) if type(made) is list else number
 
 
 def _numpy(machine, method, /, *args, force=False, **kwargs):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -11,6 +12,7 @@ import torch
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.tensors import ranges
 
+LISTED = 4096  # values in lists
 DTYPES = {
     "float64": torch.float64,
     "double": torch.float64,
@@ -261,9 +263,7 @@ class Array:
         return self @ other
 
     def tolist(self) -> list:
-        if self.ndim != 1 or self.shape[0] > 4096:
-            raise UnknownUsed("the values of an array")
-        return [Unknown("a value of an array")] * self.shape[0]
+        return listed(self.shape, Unknown("a value of an array"))
 
     def item(self, *_) -> Unknown:
         return Unknown("a value of an array")
@@ -364,6 +364,13 @@ def of_number(value: float, name: str) -> Any:
 
 def _converted(value: float, dtype: torch.dtype | None) -> Any:
     return Unknown("a number") if dtype is None else float(value) if dtype.is_floating_point else int(value)
+
+
+def listed(sizes: Sequence[int], value: Any) -> Any:
+    """A value in the lists in lists that `tolist` makes of a tensor or an array, or alone."""
+    if math.prod(max(1, size) for size in sizes) > LISTED:
+        raise UnknownUsed("the values of many numbers")
+    return [listed(sizes[1:], value) for _ in range(sizes[0])] if sizes else value
 
 
 def promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
