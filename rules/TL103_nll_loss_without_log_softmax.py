@@ -2,7 +2,8 @@
 
 `nn.NLLLoss` picks the entry of the right class and changes its sign; it takes no logarithm. On logits or on
 probabilities the loss becomes negative and falls without bound while the model learns nothing useful. Apply
-`F.log_softmax` first, or call `F.cross_entropy` on the logits, which does both.
+`F.log_softmax` first, or call `F.cross_entropy` on the logits, which does both. `nn.CTCLoss` takes log-probabilities as
+well.
 
 ```python bad
 loss = F.nll_loss(nn.Linear(8, 3)(x), target)  # TL103
@@ -53,20 +54,21 @@ import ast
 
 from torchlint import SAME_NUMBERS, Call, named_of, on_call, on_op
 
-read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss")
+read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.CTCLoss")
 in_tests = False
 
 RECTIFIED = named_of("relu")
 PICKED = SAME_NUMBERS | {"[]"}  # the scores of the rows that count are scores
 
 
-@on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
+@on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()", "torch.nn.functional.ctc_loss", "torch.nn.CTCLoss()")
 def check(call: Call):
-    origins = call.argument_origins("input", 0, PICKED)
+    loss, taken = ("CTC", "log_probs") if call.does("ctc_loss") else ("NLL", "input")
+    origins = call.argument_origins(taken, 0, PICKED)
     wrong = [o for o in origins if o.is_probability or o.is_call(*RECTIFIED) or o.is_raw_score]
     if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
         return
-    if call.is_written_over("input", wrong):
+    if call.is_written_over(taken, wrong):
         return
     origin = wrong[0]
     probabilities = origin.is_probability
@@ -82,12 +84,14 @@ def check(call: Call):
                 applicability="unsafe",
             )
     yield call.finding(
-        f"NLL loss is given {'probabilities' if probabilities else 'raw scores'} by `{call.called(origin, 'input', 0)}`: it expects"
+        f"{loss} loss is given {'probabilities' if probabilities else 'raw scores'} by `{call.called(origin, taken, 0)}`: it expects"
         " log-probabilities and takes no logarithm",
         help=(
             "apply `log_softmax` instead of `softmax`"
             if probabilities
             else "use cross entropy, or apply `log_softmax` first"
+            if loss == "NLL"
+            else "apply `log_softmax` first"
         ),
         fix=fix,
         notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "these are no log-probabilities")],
@@ -96,7 +100,7 @@ def check(call: Call):
 
 def only_picks(call: Call) -> bool:
     """The probabilities of the labels, one for each, in a function that runs no backward: are they a loss?"""
-    given = call.argument("reduction", 6)
+    given = call.argument("reduction", 5 if call.does("ctc_loss") else 6)
     each = isinstance(given, ast.Constant) and given.value == "none"
     if not each or call.function is None or isinstance(call.statement, ast.Return):
         return False
