@@ -43,7 +43,7 @@ REAL = frozenset(
     " torch.nn.utils.weight_norm torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.attention"
     " torch.optim torch.optim.lr_scheduler torch.linalg torch.fft torch.special torch.distributions torch.autograd"
     " torch.autograd.function torch.autograd.variable torch.functional torch.nn.utils.spectral_norm"
-    " torch.ao.nn.quantized torch.nn.quantized torch.ao.quantization.stubs".split()
+    " torch.ao.nn.quantized torch.nn.quantized torch.ao.quantization.stubs torch.optim.swa_utils".split()
 )
 KNOWN = REAL | frozenset(
     "torch.cuda torch.cuda.amp torch.amp torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.mps"
@@ -66,7 +66,7 @@ DENIED = frozenset(
     " set_num_threads set_num_interop_threads use_deterministic_algorithms set_deterministic_debug_mode get_file_path"
     " prepare_multiprocessing_environment seed initial_seed manual_seed get_rng_state set_rng_state vmap cond"
     " while_loop init_num_threads set_flush_denormal set_default_device set_default_tensor_type export library sym_int"
-    " sym_float".split()
+    " sym_float update_bn".split()
 )
 CLASSES = (
     nn.Module,
