@@ -48,6 +48,8 @@ def train(blur, device):
     blur.to(device)
 ```
 
+What is to be learned, `torch.ones(8, requires_grad=True)`, is an `nn.Parameter`, or no optimizer has it.
+
 Parameters and buffers move by themselves, numbers live nowhere, an index may stay on the CPU, and what is moved by hand or
 set anew in each forward is fine.
 
@@ -109,10 +111,13 @@ def check(cls: ModuleClass):
         called, place = kept.name, f"`{cls.quoted(kept.meeting.partner)}` is where the module is"
         several = isinstance(kept.store.value, (ast.List, ast.Dict))
         said = "holds tensors, but no buffers: they stay" if several else "is a tensor, but no buffer: it stays"
+        if kept.is_learned:
+            said = "is to be learned, but no parameter: it stays"
+        write = f'write `self.register_buffer("{called}", …, persistent=False)`' + " for each" * several
         yield cls.finding(
             f"`self.{called}` {said} on the CPU when the module is moved",
-            help=f'write `self.register_buffer("{called}", …, persistent=False)`' + " for each" * several,
-            fix=None if several else registered(cls, kept),
+            help="make it an `nn.Parameter`: `parameters()` has it then, too" if kept.is_learned else write,
+            fix=None if several or kept.is_learned else registered(cls, kept),
             notes=[cls.note(kept.meeting.node, place)],
             at=kept.store.statement,
             severity="warning" if cls.is_seen_on_a_device else "info",

@@ -22,6 +22,7 @@ from torchlint.source.text.index import last_word, standing_in
 from torchlint.source.text.spelling import rooted_in_import, unparsed
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
 from torchlint.source.training.devices import HERE, MOVES, device_of, flat, is_in_construction
+from torchlint.source.training.grads import is_leaf
 from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of, unpacked_of
 from torchlint.source.training.ranks import is_reduced, rank
 from torchlint.source.training.sample_transforms import is_of_transforms
@@ -50,11 +51,14 @@ _MAX_READS = 20
 
 
 class PlainTensor(NamedTuple):
-    """The attribute, where it is set, and where its tensor meets one that is where the module is."""
+    """The attribute, where it is set, where its tensor meets one that is where the module is, and whether it was made
+    to be learned.
+    """
 
     name: str
     store: MemberAssignment
     meeting: Meeting
+    is_learned: bool
 
 
 def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
@@ -73,7 +77,10 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
         later = [read for read in reads if not is_in_construction(module, read)]
         if not later or len(reads) > _MAX_READS or not all(map(is_of_self, reads)):
             continue
-        if not _is_made_on_the_cpu(stores[0]) or _is_taken_care_of(module, name):
+        made = list(origins(stores[0].made))
+        is_learned = bool(made) and all(map(is_leaf, made))
+        alone = is_learned and _is_computed_with(module, cls, name, reads)
+        if not _is_made_on_the_cpu(stores[0], alone) or _is_taken_care_of(module, name):
             continue
         if _is_a_row(stores[0].made) and all(_is_of_one_number(module, read) for read in later):
             continue
@@ -86,7 +93,7 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             continue
         if not is_of_transforms(module, cls.node):
             if not any(_is_set_anew(user, name) for user in module.users(cls.name)):
-                yield PlainTensor(name, stores[0], first)
+                yield PlainTensor(name, stores[0], first, is_learned)
 
 
 def _may_move(owner: ClassInfo, name: str) -> bool:
@@ -120,7 +127,19 @@ def _taken(read: ast.Attribute) -> ast.expr:
     return read.up if isinstance(read.up, ast.Subscript) and read.up.value is read else read
 
 
-def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
+def _is_computed_with(module: Module, cls: ClassInfo, name: str, reads: list[ast.Attribute]) -> bool:
+    """Is it only computed with, and named by nobody else, so that no optimizer is given it by hand?"""
+    inside = all(
+        isinstance(read.up, (ast.BinOp, ast.UnaryOp))
+        or isinstance(read.up, ast.Attribute)
+        and isinstance(read.up.up, ast.Call)
+        and read.up.up.func is read.up
+        for read in reads
+    )
+    return inside and not any(user.index.attributes(name) for user in module.users(cls.name) if user is not module)
+
+
+def _is_made_on_the_cpu(store: MemberAssignment, even_alone: bool) -> bool:
     if not is_in_construction(store.module, store.statement) or any(
         map(_goes_to_a_named_device, store.module.index.inside(store.value, ast.Call))
     ):
@@ -128,7 +147,7 @@ def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
     if isinstance(store.value, _SEVERAL):
         parts = store.value.values if isinstance(store.value, ast.Dict) else store.value.elts
         return bool(parts) and all(part is not None and _is_tensor_on_the_cpu(store.made.at(part)) for part in parts)
-    return not isinstance(store.value, _NO_TENSORS) and _is_tensor_on_the_cpu(store.made)
+    return not isinstance(store.value, _NO_TENSORS) and _is_tensor_on_the_cpu(store.made, even_alone)
 
 
 def _goes_to_a_named_device(call: ast.Call) -> bool:
@@ -140,10 +159,11 @@ def _goes_to_a_named_device(call: ast.Call) -> bool:
     )
 
 
-def _is_tensor_on_the_cpu(value: Value) -> bool:
-    if kinds(value) != {TENSOR} or rank(value) == 0 or not _is_here(value):
+def _is_tensor_on_the_cpu(value: Value, even_alone: bool = False) -> bool:
+    """One number goes with every device, but that is no help to one which is to be learned: `even_alone`."""
+    if kinds(value) != {TENSOR} or not _is_here(value):
         return False
-    return all(_has_dimensions(origin) for origin in origins(value))
+    return even_alone or rank(value) != 0 and all(_has_dimensions(origin) for origin in origins(value))
 
 
 @remembered(meanwhile=False, by=1)
