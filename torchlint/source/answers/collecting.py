@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.facts import fact
 from torchlint.source.answers.forgetting import Collecting, base, forgets, is_default
 from torchlint.source.answers.keeping_flags import is_known_to_keep
 from torchlint.source.flow.calling import Callee
@@ -15,7 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, within
-from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.text.spelling import receiver, rooted_in_import, unparsed
 from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
 
 
@@ -167,7 +168,7 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
                     callee, place
                 ):
                     continue
-                added = [a for p in place.added for a in _arguments_in(p, callee.function, call, 1)]
+                added = [a for p in place.added for a in _arguments_in(p, callee, call, 1)]
                 if added:
                     held = f"{unparsed(call.func.value)}.{holder.attr}"
                     is_own = unparsed(call.func.value) == me and callee.module is module
@@ -187,8 +188,8 @@ def _by_function(module: Module, call: ast.Call, methods: int) -> Iterator[Colle
         for place in collecting(callee.module, callee.function.body, methods - 1):
             if not isinstance(place.place, ast.Call) or forgets(callee.module, place, callee.function):
                 continue  # `total += x` of a number changes nothing for the caller
-            into = _arguments_in(base(place.into), callee.function, call, 0)
-            added = [a for p in place.added for a in _arguments_in(p, callee.function, call, 0)]
+            into = _arguments_in(base(place.into), callee, call, 0)
+            added = [a for p in place.added for a in _arguments_in(p, callee, call, 0)]
             if len(into) == 1 and isinstance(base(into[0]), (ast.Name, ast.Attribute)) and added:
                 yield Collecting(call, into[0], added)
 
@@ -209,7 +210,7 @@ def _by_what_lasts(module: Module, call: ast.Call, methods: int) -> Iterator[Col
             is_held = _is_held(callee, base(place.into)) if bound else _outlives(callee, place)
             if not is_held or _computes_without_grad(callee, place) or not _comes_there(callee.function, place.place):
                 continue
-            added = [a for p in place.added for a in _arguments_in(p, callee.function, call, bound)]
+            added = [a for p in place.added for a in _arguments_in(p, callee, call, bound)]
             if added:
                 yield Collecting(call, call.func, added, inner=(callee.module, base(place.into)))
 
@@ -256,14 +257,34 @@ def _may_take(callee: Callee, call: ast.Call, bound: int, kinds: tuple[str, ...]
     return len(call.args) + bound <= len(callee.function.args.args) or callee.function.args.vararg is not None
 
 
-def _arguments_in(added: ast.expr, function: ast.FunctionDef, call: ast.Call, bound: int) -> list[ast.expr]:
-    """The arguments of a call that an expression of the called method adds up as they are."""
-    if isinstance(added, ast.BinOp):
-        return _arguments_in(added.left, function, call, bound) + _arguments_in(added.right, function, call, bound)
+def _arguments_in(added: ast.expr, callee: Callee, call: ast.Call, bound: int) -> list[ast.expr]:
+    """The arguments of a call that an expression of the called method adds up, as they are or with their graph."""
+    function = callee.function
+    parts = _computed_of(Value(callee.module, added))
+    if parts and under_no_grad(callee.module, added):
+        return []
+    if parts:
+        return [argument for part in parts for argument in _arguments_in(part, callee, call, bound)]
     bindings = function.scope.bindings.get(added.id, ()) if isinstance(added, ast.Name) else ()
     if bindings and all(isinstance(b, ast.arg) for b in bindings):
         return _given_to(function, bindings[0], call, bound)
     return _elements_of_given(bindings[0], function, call, bound) if len(bindings) == 1 else []
+
+
+def _computed_of(value: Value) -> list[ast.expr]:
+    """What an expression is computed of with all its gradients: `guess` and `target` of `(guess - target).abs()`."""
+    node = value.node
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if not isinstance(node, ast.Call) or node.keywords:
+        return []
+    if isinstance(node.func, ast.Attribute) and not rooted_in_import(node.func):
+        known = fact(f".{node.func.attr}")
+        return [node.func.value, *node.args] if known is not None and not known.cuts else []
+    facts = [fact(called.name) for called in callees(value) if called.name]
+    return node.args if facts and all(known is not None and not known.cuts for known in facts) else []
 
 
 def _elements_of_given(target: ast.AST, function: ast.FunctionDef, call: ast.Call, bound: int) -> list[ast.expr]:
