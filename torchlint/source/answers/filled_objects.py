@@ -7,14 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.classes import ClassInfo, heirs_of
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, within
-from torchlint.source.training.heirs import heirs_of
 
 _BY_NAME = frozenset(("__dict__", "vars"))
 _SETTERS = ("setattr", "__setattr__")

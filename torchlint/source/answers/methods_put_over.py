@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.source.flow.classes import ClassInfo, Method, method_class
+from torchlint.source.flow.classes import ClassInfo, Method, heirs_of, method_class
 from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import CLEAR, OPAQUE, SUPPLY, Act, acts
-from torchlint.source.training.heirs import heirs_of, is_left_to_others
+from torchlint.source.training.heirs import is_left_to_others
 from torchlint.source.training.loops import trains_once
 from torchlint.source.training.regions import loops_around
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from torchlint.facts.fields import OF_MODULES
 from torchlint.source.answers.filled_objects import is_filled
-from torchlint.source.flow.classes import ClassInfo, class_info
+from torchlint.source.flow.classes import ClassInfo, class_info, heirs_of
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import is_tried
@@ -29,7 +29,6 @@ from torchlint.source.text.index import (
     statement_of,
     within,
 )
-from torchlint.source.training.heirs import heirs_of
 from torchlint.source.training.members import SETTERS, is_of_self, reads_in, words_in_strings
 
 _PLAIN_BASES = frozenset(

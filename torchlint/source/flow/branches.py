@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 
 from torchlint.source.flow import flow
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
 from torchlint.source.text.spelling import truth_by_parts
@@ -50,6 +51,14 @@ def is_ruled_out(place: Value) -> bool:
         return False
     finally:
         world.deciding -= 1
+
+
+def yielded(module: Module, function: ast.AST) -> list[ast.expr | None]:
+    """What a generator gives one after the other; None for what it takes from another one."""
+    found = [
+        node for node in module.index.inside(function, ast.Yield, ast.YieldFrom) if enclosing_function(node) is function
+    ]
+    return [node.value if isinstance(node, ast.Yield) else None for node in found] or [None]
 
 
 def returned(function: ast.AST, frame: LookedThrough, home: Value) -> list[ast.expr]:

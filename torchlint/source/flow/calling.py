@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 from torchlint.facts import fact, named
 from torchlint.source.flow import flow
 from torchlint.source.flow.asked_identity import passes, tests_of
-from torchlint.source.flow.branches import returned, runs
-from torchlint.source.flow.changed import added_layers, is_changed, last_added, names_of, only_appended, only_entry
-from torchlint.source.flow.classes import ClassInfo, class_info, method_class
+from torchlint.source.flow.branches import returned, runs, yielded
+from torchlint.source.flow.changed import (
+    added_layers,
+    grows,
+    is_changed,
+    last_added,
+    names_of,
+    only_appended,
+    only_entry,
+)
+from torchlint.source.flow.classes import ClassInfo, class_info, may_stand_for, method_class, runs_for
 from torchlint.source.flow.decorated import gives_something_else
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class, made_by_default
@@ -118,6 +126,7 @@ class CallTracer:
             ):
                 frame = frame_of(value.module, callee.function, value, callee.instance, callee.closure)
                 yield from self._returns(callee.module, callee.function, frame, value.path, depth)
+                yield from self._of_heirs(value, callee, depth)
             elif callee.kind == "instance" and callee.name == "torch.nn.Sequential()":
                 yield from self._sequential(value, sequential_layers(callee.made), depth)
             elif callee.kind == "instance" and (head := new_head(callee.name, callee.made)) is not None:
@@ -173,6 +182,19 @@ class CallTracer:
             else:
                 yield value
 
+    def _of_heirs(self, value: Value, callee: Callee, depth: int) -> Iterator[Value]:
+        """What comes of the methods that classes which derive put over one of `self`, whichever of them that is of."""
+        me = callee.instance if not is_super(getattr(value.node.func, "value", None)) else None
+        others = may_stand_for(callee.owner, callee.function) if me and callee.owner and callee.function.gives else ()
+        held = [o.node for o in self.trace_with(flow.SAME_OBJECT, me, depth)] if others else []
+        for self_of in (node.up.up for node in held if isinstance(node, ast.arg)):
+            for other in (one for one in others if one.unknown or runs_for(one, self_of)):
+                if other.unknown or not self._may_enter(value, Callee("", module=other.module, function=other.node)):
+                    yield Value(value.module, None)
+                else:
+                    frame = frame_of(value.module, other.node, value, None)
+                    yield from self._returns(other.module, other.node, frame, value.path, depth)
+
     def _field_default(self, value: Value, depth: int) -> Iterator[Value]:
         """What `field(default=0.1)`, `field(default_factory=lambda: nn.ReLU())`, `field(default_factory=pick_device)`
         are where nothing is given.
@@ -218,7 +240,7 @@ class CallTracer:
             yield from self.trace(Value(module, function.body, frame, path), depth)
             return
         if function.yields:
-            for given in _yielded(module, function) if path[:1] == (EACH,) else [None]:
+            for given in yielded(module, function) if path[:1] == (EACH,) else [None]:
                 if given is None:
                     yield Value(module, None)
                 else:
@@ -506,7 +528,7 @@ def sequential_layers(made: Value | None) -> list[Value]:
         if isinstance(argument, ast.Starred):
             listed, cut = _without_last(argument.value)
             found = _of_one_list(flow.origins(made.at(listed, ())))
-            if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not _grows(listed):
+            if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not grows(listed):
                 layers += [found[0].at(e, ()) for e in found[0].node.elts[: -cut or None]]
             else:
                 last = _last_of_list(found[0], listed, made, cut + 1) if len(found) == 1 else None
@@ -575,26 +597,3 @@ def _handed_up(owner: ClassInfo, made: Value) -> Value | None:
     if len(handed_up) != 1:
         return None
     return Value(init.module, handed_up[0], frame_of(init.module, init.node, made, made))
-
-
-def _grows(node: ast.expr) -> bool:
-    """Is a list that a name holds changed after it was made (`layers.append(…)`, `layers += …`)?"""
-    if not isinstance(node, ast.Name):
-        return not isinstance(node, (ast.List, ast.Tuple))
-    scope = node.at.lookup(node.id)
-    if scope is None:
-        return True
-    for other in ast.walk(scope.node):
-        if isinstance(other, ast.Attribute) and isinstance(other.value, ast.Name) and other.value.id == node.id:
-            return True
-        if isinstance(other, ast.AugAssign) and isinstance(other.target, ast.Name) and other.target.id == node.id:
-            return True
-    return False
-
-
-def _yielded(module: Module, function: ast.AST) -> list[ast.expr | None]:
-    """What a generator gives one after the other; None for what it takes from another one."""
-    found = [
-        node for node in module.index.inside(function, ast.Yield, ast.YieldFrom) if enclosing_function(node) is function
-    ]
-    return [node.value if isinstance(node, ast.Yield) else None for node in found] or [None]

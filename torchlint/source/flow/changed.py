@@ -298,3 +298,18 @@ def _opposite(listed: ast.Tuple | ast.List, node: ast.AST) -> list[ast.expr]:
         return []
     lefts = [target.elts for target in listed.up.targets if isinstance(target, (ast.Tuple, ast.List))]
     return [left[place] for left in lefts if len(left) == len(listed.elts) and not isinstance(left[place], ast.Starred)]
+
+
+def grows(node: ast.expr) -> bool:
+    """Is a list that a name holds changed after it was made (`layers.append(…)`, `layers += …`)?"""
+    if not isinstance(node, ast.Name):
+        return not isinstance(node, (ast.List, ast.Tuple))
+    scope = node.at.lookup(node.id)
+    if scope is None:
+        return True
+    for other in ast.walk(scope.node):
+        if isinstance(other, ast.Attribute) and isinstance(other.value, ast.Name) and other.value.id == node.id:
+            return True
+        if isinstance(other, ast.AugAssign) and isinstance(other.target, ast.Name) and other.target.id == node.id:
+            return True
+    return False

@@ -1,4 +1,4 @@
-"""A class of the project: its methods, what its attributes are set to, and what it inherits, across files."""
+"""A class of the project: its methods, what its attributes are set to, what it inherits and who derives from it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torchlint.source.flow.values import Stored, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class
 
 MAX_BASES = 100  # of one class, with theirs
+MAX_HEIRS = 10
 
 
 class Method(NamedTuple):
@@ -217,6 +218,54 @@ def method_class(module: Module, function: ast.AST) -> ClassInfo | None:
         return None
     owner = enclosing_class(function)
     return class_info(module, owner) if owner else None
+
+
+def heirs_of(owner: ClassInfo) -> list[ClassInfo]:
+    """The classes that derive from one, here and in other files; none where there are too many."""
+    return _heirs(owner) or []
+
+
+@remembered(meanwhile=())
+def put_over(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]:
+    """The methods that classes which derive put over one, as far as these are seen."""
+    return own_of(heirs_of(class_info(module, function.up)), function)
+
+
+@remembered(meanwhile=())
+def may_stand_for(owner: ClassInfo, function: ast.FunctionDef) -> tuple[Value, ...]:
+    """What else may run where a method of `self` is called: those that classes which derive from that of `self` put
+    over it, and an unknown one where these are too many.
+    """
+    heirs = _heirs(owner)
+    return own_of(heirs, function) if heirs is not None else (Value(owner.module, None),)
+
+
+def runs_for(other: Value, caller: ast.AST) -> bool:
+    """May an object of the class of a method run another one, which is of a base: is nothing put in its place that
+    leaves it out?
+    """
+    heir, name = method_class(other.module, other.node), getattr(caller, "name", "")
+    found = heir.method(name) if heir is not None else None
+    return found is None or found.node is caller or f"{name}(" in found.module.segment(found.node).partition("(")[2]
+
+
+def own_of(heirs: list[ClassInfo], function: ast.FunctionDef) -> tuple[Value, ...]:
+    """The methods that classes have under the name of one."""
+    own = [(heir.module, heir.methods[function.name]) for heir in heirs if function.name in heir.methods]
+    return tuple(Value(home, method) for home, method in own)
+
+
+@remembered(meanwhile=[])
+def _heirs(owner: ClassInfo) -> list[ClassInfo] | None:
+    known = [owner]
+    for one in known:  # which grows
+        others = one.module.deriving(one.name) if one.node.up is one.module.tree else []
+        for home in (one.module, *others):
+            heirs = (class_info(home, node) for node in home.index.classes)
+            known += [heir for heir in heirs if heir not in known and one in heir.bases]
+        if len(known) > MAX_HEIRS:
+            return None
+    return known[1:]
 
 
 _MODULES = frozenset(

@@ -9,7 +9,7 @@ from bisect import bisect_left
 
 from torchlint.printable import shortened
 from torchlint.source.flow.choices import chosen_apart
-from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.classes import method_class, put_over
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
@@ -31,7 +31,7 @@ from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.counted import counts_rounds, is_between, passing_over
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
-from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place, put_over
+from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.source.flow.classes import ClassInfo, class_info
+from torchlint.source.flow.classes import ClassInfo, class_info, heirs_of, own_of
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -15,7 +15,6 @@ from torchlint.source.text.index import enclosing_function, last_word, statement
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.events import may_mention
 
-MAX_HEIRS = 10  # of one class, with theirs
 # Who says one of these in a class may do more than the methods that are asked for.
 _MORE = re.compile(r"zero_|\.grad\b|optim|hook|callback|setattr")
 
@@ -54,31 +53,7 @@ def put_in_place(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]
     heirs = heirs_of(owner)
     if not heirs or not all(_does_no_more(heir, owner) for heir in heirs):
         return ()
-    return (*_own_of(heirs, function), *(method for heir in heirs for method, _ in _replacing(heir)))
-
-
-@remembered(meanwhile=())
-def put_over(module: Module, function: ast.FunctionDef) -> tuple[Value, ...]:
-    """The methods that classes which derive put over one, as far as these are seen."""
-    return _own_of(heirs_of(class_info(module, function.up)), function)
-
-
-def _own_of(heirs: list[ClassInfo], function: ast.FunctionDef) -> tuple[Value, ...]:
-    own = [(heir.module, heir.methods[function.name]) for heir in heirs if function.name in heir.methods]
-    return tuple(Value(home, method) for home, method in own)
-
-
-def heirs_of(owner: ClassInfo) -> list[ClassInfo]:
-    """The classes that derive from one, here and in other files; none where there are too many."""
-    known = [owner]
-    for one in known:  # which grows
-        others = one.module.deriving(one.name) if one.node.up is one.module.tree else []
-        for home in (one.module, *others):
-            heirs = (class_info(home, node) for node in home.index.classes)
-            known += [heir for heir in heirs if heir not in known and one in heir.bases]
-        if len(known) > MAX_HEIRS:
-            return []
-    return known[1:]
+    return (*own_of(heirs, function), *(method for heir in heirs for method, _ in _replacing(heir)))
 
 
 def goes_up(call: ast.AST) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from torchlint.source.flow.classes import put_over
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
@@ -29,7 +30,6 @@ from torchlint.source.training.batch_givers import is_cleared_between
 from torchlint.source.training.cleared_each import clears_each
 from torchlint.source.training.counted import counts_rounds, is_between
 from torchlint.source.training.events import events
-from torchlint.source.training.heirs import put_over
 from torchlint.source.training.optimizers import holding, holds_nothing_but
 from torchlint.source.training.roles import called_model, seems
 from torchlint.source.training.sameness import are_distinct, is_same
