@@ -31,6 +31,7 @@ from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.counted import counts_rounds, is_between, passing_over
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
+from torchlint.source.training.filled_ones import goes_through_some
 from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
@@ -350,13 +351,7 @@ class Act:
         over = loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
         if home is None or not isinstance(over, (ast.For, ast.comprehension)) or getattr(over, "ifs", ()):
             return False
-        found = origins(home.at(over.iter, ()))
-        return bool(found) and all(
-            isinstance(o.node, (ast.List, ast.Tuple))
-            and not o.path
-            and any(not isinstance(part, ast.Starred) for part in o.node.elts)
-            for o in found
-        )
+        return goes_through_some(home.at(over.iter, ()))
 
 
 def _is_wrapper(optimizer: Value, step: Act) -> bool:
