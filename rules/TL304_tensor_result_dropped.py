@@ -5,7 +5,8 @@ On a module, `.to()`, `.cuda()` and `.float()` change the module itself. On a te
 and the next layer says so only on a machine with a GPU; or nothing says so, and its numbers are used unclamped. Keep
 what is returned, or, if all is well without it, remove the line.
 
-A move that is lost is what matters. Of a shape or a clamp that was lost, public code mostly went on as well: a remark.
+A move that is lost is what matters, and a change of weights. Of a shape or a clamp of anything else, public code mostly
+went on as well: a remark.
 
 ```python bad
 model = nn.Linear(4, 2).cuda()
@@ -62,6 +63,7 @@ from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor, record_of
 from torchlint.source.answers.lost_joins import can_be_kept, lost_join
 from torchlint.source.answers.unmoved import (
+    changes_weights,
     is_learned,
     is_missed,
     is_read_later,
@@ -145,7 +147,9 @@ def dropped(place: Node, call: ast.Call):
     fix = alone and kept and not is_leaf and place.replace(place.node, f"{kept} = {place.source(place.node)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
     help = "make the tensor as it is to be" if is_leaf else help
-    is_wanted = only_moves(call) and (record or is_missed(place.module, whole or tensor, is_parameter))
+    is_update = changes_weights(place.module, call)
+    help = f"write `{text}.{call.func.attr}_(…)`, which changes it" if is_update else help
+    is_wanted = is_update or only_moves(call) and (record or is_missed(place.module, whole or tensor, is_parameter))
     yield place.finding(
         f"what `{said}` returns is dropped: `{text}` stays as it is",
         help="move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it",

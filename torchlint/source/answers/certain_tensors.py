@@ -8,7 +8,7 @@ from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
@@ -31,7 +31,8 @@ _OF_ARRAYS = ("shape", "device", "dtype", "requires_grad", "reshape")
 
 def is_a_batch(module: Module, tensor: ast.expr) -> bool:
     """What a loader gives as a whole may be anything that holds tensors."""
-    return any(origin.path[-1:] == (EACH,) for origin in origins(Value(module, tensor)))
+    value = Value(module, tensor)
+    return PARAMETER not in kinds(value) and any(origin.path[-1:] == (EACH,) for origin in origins(value))
 
 
 def batch_around(module: Module, tensor: ast.expr) -> ast.Name | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from operator import attrgetter
 
-from torchlint.facts import fact, named_of
+from torchlint.facts import fact, named, named_of, words
 from torchlint.source.answers.moving_takers import is_moved_by_takers
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import callees, origins
@@ -24,6 +24,7 @@ from torchlint.source.training.ranks import is_element
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
 
+_CHANGING = words(named("in_place", home="._"))
 _PLACES = named_of("arange", "randperm")
 _MOVING = frozenset(("torch.nn.DataParallel",))
 _pos = attrgetter("pos")
@@ -105,6 +106,13 @@ def _is_float32_anyhow(module: Module, call: ast.Call) -> bool:
 
 def _is_loss(callee) -> bool:
     return callee.name.removesuffix("()").lower().endswith(("loss", ".cross_entropy"))
+
+
+def changes_weights(module: Module, call: ast.Call) -> bool:
+    """`p.clamp(-c, c)` of a parameter of a module, or of its `.data`, where `clamp_` would have changed it"""
+    tensor = call.func.value
+    of = tensor.value if isinstance(tensor, ast.Attribute) and tensor.attr == "data" else tensor
+    return f"{call.func.attr}_" in _CHANGING and PARAMETER in kinds(Value(module, of))
 
 
 def is_missed(module: Module, tensor: ast.expr, is_parameter: bool) -> bool:

@@ -21,6 +21,8 @@ TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, O
 )
 # What a module gives by a name that may be computed.
 _PARTS = {"get_submodule": MODULE, "get_parameter": PARAMETER, "get_buffer": TENSOR}
+_EACH_OF = {"parameters": PARAMETER, "buffers": TENSOR}
+_EACH_NAMED = {f"named_{word}": kind for word, kind in _EACH_OF.items()}
 _OF_LIGHTNING = {"optimizers": OPTIMIZER, "lr_schedulers": SCHEDULER}
 
 
@@ -220,6 +222,9 @@ def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
     if on == {MODULE}:
         if name in ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "apply"):
             return MODULE
+        if origin.path[:1] == (EACH,):
+            each = _EACH_NAMED if origin.path[1:] == (1,) else _EACH_OF if origin.path == (EACH,) else {}
+            return each.get(name, PLAIN)
         return TENSOR if name == "forward" else _PARTS.get(name) or _OF_LIGHTNING.get(name, PLAIN)
     return None
 
