@@ -58,6 +58,7 @@ How they are found: `torchlint/source/answers/made_anew.py`.
 import ast
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.made_anew import has_new_weights
 
 read_on = ("TL602", "TL510", "torch.nn.Module")
 in_tests = False
@@ -74,7 +75,11 @@ def check(cls: ModuleClass):
             call.has_weights(a) is True for a in node.args if isinstance(a, ast.Call)
         ):
             continue  # layers of its own in another order
-        if call.word() != "Parameter" and call.has_weights() is True and not any(k.arg in PLAIN for k in node.keywords):
+        if (
+            call.word() != "Parameter"
+            and has_new_weights(call.value)
+            and not any(k.arg in PLAIN for k in node.keywords)
+        ):
             made = f"`{call.word()}`" if call.word()[:1].isupper() else f"what `{call.word()}` returns"
             yield call.finding(
                 f"{made} is made anew in each `{method}`: its weights are never trained",

@@ -12,8 +12,9 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, parameters_of
 from torchlint.source.text.spelling import is_super
+from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around
 
 _FEW = 40  # names that one layer has in turn, as it is moved
@@ -41,6 +42,27 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
             if enclosing_function(node) is function and _is_lost(cls.module, node) and _is_torchs(cls.module, node):
                 found.append((node, function.name))
     return found
+
+
+def has_new_weights(made: Value) -> bool:
+    """Has a layer that is made there weights of its own, be it where two sizes differ: of a function that gives
+    `nn.Identity()` where `width == wanted`?
+    """
+    given = objects(made)
+    answers = {has_weights(one) for one in given}
+    if answers == {True, False}:
+        tests = [test for one in given for test, _ in tests_around(one.node)]
+        return bool(tests) and all(map(_compares_sizes, tests))
+    return answers == {True}
+
+
+def _compares_sizes(test: ast.expr) -> bool:
+    """`inputs != outputs` of two parameters; of a kind or a flag most programs know only one."""
+    function = enclosing_function(test)
+    names = {parameter.arg for parameter in parameters_of(function)} if function is not None else set()
+    return isinstance(test, ast.Compare) and all(
+        isinstance(side, ast.Name) and side.id in names for side in (test.left, *test.comparators)
+    )
 
 
 def _helpers(cls: ClassInfo) -> Iterator[ast.FunctionDef]:
