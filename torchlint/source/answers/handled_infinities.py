@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import islice
 
 from torchlint.facts import named_of, words
+from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.changed import names_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
@@ -17,6 +20,7 @@ from torchlint.source.text.index import ancestors, enclosing_function, last_word
 from torchlint.source.text.spelling import dotted, unparsed
 from torchlint.source.training.regions import under_no_grad
 
+_CALLERS = 10  # of one function
 _SEARCHES = re.compile(r"decode|beam|search|greedy|generate|translate|infer|predict")
 _LEARNS = re.compile(r"loss|nll|entropy|criterion|objective|cost|bce|_ce\b|kl\b|elbo|focal|distil|perplexity|backward")
 
@@ -122,9 +126,26 @@ def only_scores(module: Module, logarithm: ast.Call) -> bool:
 
 
 def _is_for_learning(module: Module, logarithm: ast.Call) -> bool:
-    """Does its function, a name around it, or else its file say that it is for a loss?"""
+    """Does its function, a name around it, or else its file say that it is for a loss, or who calls the function?"""
     names = " ".join(getattr(place, "name", "") for place in ancestors(logarithm))
-    return bool(_LEARNS.search(names.lower())) or _speaks_of_losses(module, enclosing_function(logarithm))
+    function = enclosing_function(logarithm)
+    is_said = bool(_LEARNS.search(names.lower())) or _speaks_of_losses(module, function)
+    return is_said or isinstance(function, ast.FunctionDef) and _gives_a_loss(module, function)
+
+
+@remembered(meanwhile=False)
+def _gives_a_loss(module: Module, function: ast.FunctionDef) -> bool:
+    """`loss = model(pairs)`: is all that it gives a loss to one that calls it?"""
+    callers = islice(callers_of(module, function, method_class(module, function)), _CALLERS)
+    return any(_is_called_a_loss(call.node) for call in callers)
+
+
+def _is_called_a_loss(made: ast.expr) -> bool:
+    """`loss = model(pairs).mean()`"""
+    while isinstance(made.up, ast.Attribute) and isinstance(made.up.up, ast.Call):
+        made = made.up.up
+    target = made.up.targets[0] if isinstance(made.up, ast.Assign) else None
+    return isinstance(target, (ast.Name, ast.Attribute)) and "loss" in last_word(target).lower()
 
 
 @remembered
