@@ -63,13 +63,12 @@ from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor, record_of
 from torchlint.source.answers.lost_joins import can_be_kept, lost_join
 from torchlint.source.answers.unmoved import (
-    changes_weights,
     is_learned,
-    is_missed,
     is_read_later,
     is_that_already,
+    is_wanted,
     next_use,
-    only_moves,
+    put_in_place,
     target_of,
     writes,
 )
@@ -87,9 +86,8 @@ def check(place: Node):
     value = getattr(place.node.value, "elt", place.node.value)  # `[x.to(d) for x in batch]`
     calls = value.elts if isinstance(value, ast.Tuple) else [value]  # `x.to(d), y.to(d)`
     if all(isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) for call in calls):  # no lost `return`
-        for call in calls:
-            if call.func.attr in PURE:
-                yield from computed(place, call) if place.name(call.func) in COMPUTING else dropped(place, call)
+        for call in (one for one in calls if one.func.attr in PURE):
+            yield from computed(place, call) if place.name(call.func) in COMPUTING else dropped(place, call)
 
 
 @on_node("Expr", needs="append|insert|delete|cat|stack")
@@ -147,16 +145,14 @@ def dropped(place: Node, call: ast.Call):
     fix = alone and kept and not is_leaf and place.replace(place.node, f"{kept} = {place.source(place.node)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
     help = "make the tensor as it is to be" if is_leaf else help
-    is_update = changes_weights(place.module, call)
-    help = f"write `{text}.{call.func.attr}_(…)`, which changes it" if is_update else help
-    is_wanted = is_update or only_moves(call) and (record or is_missed(place.module, whole or tensor, is_parameter))
+    help = "move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it"
     yield place.finding(
         f"what `{said}` returns is dropped: `{text}` stays as it is",
-        help="move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it",
+        help=put_in_place(place.module, call) or help,
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place.module, tensor, place.node)],
         at=call,
-        severity="warning" if is_wanted else "info",
+        severity="warning" if is_wanted(place.module, call, whole or tensor, record) else "info",
     )
 
 

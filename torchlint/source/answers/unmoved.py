@@ -108,11 +108,22 @@ def _is_loss(callee) -> bool:
     return callee.name.removesuffix("()").lower().endswith(("loss", ".cross_entropy"))
 
 
-def changes_weights(module: Module, call: ast.Call) -> bool:
-    """`p.clamp(-c, c)` of a parameter of a module, or of its `.data`, where `clamp_` would have changed it"""
+def put_in_place(module: Module, call: ast.Call) -> str:
+    """What to write instead of `p.clamp(-c, c)` of a parameter of a module, or of its `.data`, where `clamp_` would
+    have changed it; empty of all else.
+    """
     tensor = call.func.value
     of = tensor.value if isinstance(tensor, ast.Attribute) and tensor.attr == "data" else tensor
-    return f"{call.func.attr}_" in _CHANGING and PARAMETER in kinds(Value(module, of))
+    is_change = f"{call.func.attr}_" in _CHANGING and PARAMETER in kinds(Value(module, of))
+    return f"write `{module.segment(call.func)}_(…)`, which changes it" if is_change else ""
+
+
+def is_wanted(module: Module, call: ast.Call, tensor: ast.expr, is_record: object) -> bool:
+    """Would a result that was dropped have changed weights, or moved what is missed where it is to be?"""
+    if put_in_place(module, call):
+        return True
+    is_parameter = PARAMETER in kinds(Value(module, call.func.value))
+    return only_moves(call) and (bool(is_record) or is_missed(module, tensor, is_parameter))
 
 
 def is_missed(module: Module, tensor: ast.expr, is_parameter: bool) -> bool:
