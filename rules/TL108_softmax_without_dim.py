@@ -105,18 +105,22 @@ class Policy(nn.Module):
 p = Policy()(torch.randn(4))
 ```
 
-How it is found: `torchlint/source/answers/batches.py`, and `attention_axes.py` and `chosen_kinds.py` beside it.
+How it is found: `torchlint/source/answers/batches.py`, and `attention_axes.py`, `chosen_kinds.py` and `open_dimensions.py` beside it.
 """
 
 import ast
 
-from torchlint import Call, Node, on_call, on_node
+from torchlint import Call, Node, on_call, on_node, on_op
 from torchlint.source.answers.attention_axes import softmax_at_the_end, summed_elsewhere
 from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
 from torchlint.source.answers.chosen_kinds import made_plainly
+from torchlint.source.answers.open_dimensions import runs_over_samples
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
+
+HELP = "pass `dim=-1`, or `dim=1` for images"
+OF_THREE = "its input has three, and it takes the first, the batch"
 
 
 @on_call("torch.nn.functional.softmax", "torch.nn.functional.log_softmax", "torch.nn.functional.softmin", without="dim")
@@ -147,15 +151,9 @@ def in_table(place: Node):
 
 
 def finding(call: Call, fix, of_three: bool):
-    takes = "for three dimensions it takes the batch"
-    if of_three:
-        takes = "its input has three, and it takes the first, the batch"
-    return call.finding(
-        f"`{call.short}` does not say over which dimension: {takes}",
-        help="pass `dim=-1`, or `dim=1` for images",
-        fix=fix,
-        severity="warning" if of_three else "info",
-    )
+    takes = OF_THREE if of_three else "for three dimensions it takes the batch"
+    said, severity = f"`{call.short}` does not say over which dimension: {takes}", "warning" if of_three else "info"
+    return call.finding(said, help=HELP, fix=fix, severity=severity)
 
 
 @on_call(
@@ -183,16 +181,20 @@ def layer_over_the_batch(call: Call):
 
 @on_call("torch.nn.Sequential", needs="Softmax")
 def sequence_over_the_batch(call: Call):
-    last = ends_over_samples(call.module, call.node)
-    if last is not None:
+    if (last := ends_over_samples(call.module, call.node)) is not None:
         yield batch_finding(call.at(last))
 
 
 def batch_finding(at: Call):
     return at.finding(
-        f"`{at.short}` goes over dimension 0, the batch: each sample is normalised over the other samples",
-        help="pass `dim=-1`, or `dim=1` for images",
+        f"`{at.short}` goes over dimension 0, the batch: each sample is normalised over the other samples", help=HELP
     )
+
+
+@on_op("torch.nn.functional.softmax", "torch.nn.functional.log_softmax", needs=("oftm", "oader"))
+def check_run(op):
+    if runs_over_samples(op):
+        yield op.finding(f"softmax does not say over which dimension: {OF_THREE}", help=HELP)
 
 
 def only_layer(call: Call):
