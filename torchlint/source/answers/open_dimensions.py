@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from torchlint.facts import named_of, words
+
 # Where one of these stands, the first dimension may be time.
-_TURNS = r"transpose|permute|swapaxes|movedim|einsum|rearrange|unbind|\.[tT]\b|\b(LSTM|GRU|RNN)\b|Transformer|Multihead"
+_TURNING = words(named_of("transpose", "permute", "swapaxes", "movedim", "unbind", "einsum", "LSTM", "GRU", "RNN"))
+_TURNS = "|".join((*sorted(_TURNING), "rearrange", "Transformer", "Multihead", r"\.[tT]\b"))
 
 
 def runs_over_samples(operation) -> bool:
