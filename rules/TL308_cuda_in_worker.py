@@ -83,7 +83,7 @@ def on_cuda(call) -> bool:
     device = call.argument("device", 1) if call.word() == "to" else call.argument("device")
     if device is None or not all(name.startswith(("torch.", ".")) for name in call.names) or not call.names:
         return False
-    return any(map(is_cuda, call.origins(device)))
+    return any(map(is_cuda, call.usual_origins(device)))
 
 
 def is_cuda(origin) -> bool:

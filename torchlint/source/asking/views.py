@@ -27,7 +27,7 @@ from torchlint.source.flow.kinds import is_module, is_tensor, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.uses import may_follow, reads, repeats
-from torchlint.source.flow.usual_numbers import usual_number
+from torchlint.source.flow.usual_numbers import usual_number, usual_origins
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, joined, receiver
@@ -184,6 +184,10 @@ class Place(Fixing, Standing):
 
     def is_module(self, node: ast.AST | None = None) -> bool:
         return is_module(self.value.at(node or self.node, ()))
+
+    def usual_origins(self, node: ast.AST) -> list[Origin]:
+        """The origins, also of a field that records have by default: `config.device` of a dataclass."""
+        return [Origin(one) for one in usual_origins(self.value.at(node, ()))]
 
     def has_weights(self, node: ast.AST | None = None) -> Answer:
         """Has a layer, as it is made, weights of its own? None where it cannot be told."""

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from itertools import islice
 from typing import TypeVar
 
+from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
+from torchlint.source.flow.records import field_or_default
 from torchlint.source.flow.signatures import bound_argument, default_of, is_static
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import has_stars
@@ -19,6 +23,7 @@ from torchlint.source.text.spelling import unparsed
 
 _Plain = TypeVar("_Plain", bool, int | float)
 
+_MOST_CALLS = 10  # of one function
 _PARSERS = frozenset(("argparse.ArgumentParser",))
 _PARSING = {"parse_args": (), "parse_known_args": (0,)}
 
@@ -88,12 +93,55 @@ def _reached(origin: Value, plain: Callable[[Value], _Plain | None]) -> _Plain |
 
 
 def _default(origin: Value, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
-    """Of `args.workers`"""
+    """Of `args.workers`, `config.workers`"""
     node = origin.node
     if not isinstance(node, ast.Attribute) or origin.path or _is_set(origin.module, node.attr):
         return None
-    found = {_given_by_default(made, node.attr, plain) for made in origins(origin.at(node.value, ()))}
+    found = {_in_a_record(made, node.attr, plain) for made in _holders(origin)}
     return found.pop() if len(found) == 1 else None
+
+
+def usual_origins(value: Value) -> list[Value]:
+    """The origins of an expression, also of a field that records have by default: `config.device`"""
+    return [made for origin in origins(value) for made in (_of_records(origin) or [origin])]
+
+
+def _of_records(origin: Value) -> list[Value]:
+    """What a field is given in all records that it may be of; empty where it is not known of each."""
+    node = origin.node
+    if not isinstance(node, ast.Attribute) or origin.path or _is_set(origin.module, node.attr):
+        return []
+    given = [_field(made, node.attr) for made in _holders(origin)]
+    return [] if None in given else [made for one in given if one is not None for made in origins(one)]
+
+
+def _field(made: Value, name: str) -> Value | None:
+    owner = instance_class(made) if isinstance(made.node, ast.Call) and not made.path else None
+    return field_or_default(owner, made, name) if owner is not None else None
+
+
+def _holders(attribute: Value) -> list[Value]:
+    return [one for made in origins(attribute.at(attribute.node.value, ())) for one in _handed_in(made)]
+
+
+def _handed_in(holder: Value) -> list[Value]:
+    """What a parameter is given by those who call its function, in whichever files."""
+    function = holder.node.up.up if isinstance(holder.node, ast.arg) and not holder.path else None
+    if not isinstance(function, ast.FunctionDef):
+        return [holder]
+    owner = method_class(holder.module, function)
+    is_bound = owner is not None and not is_static(function)
+    calls = list(islice(callers_of(holder.module, function, owner, everywhere=True), _MOST_CALLS + 1))
+    given = [bound_argument(function, holder.node, call, is_bound) for call in calls]
+    if not given or len(given) > _MOST_CALLS or None in given:
+        return [holder]
+    return [made for one in given if one is not None for made in origins(one)]
+
+
+def _in_a_record(made: Value, name: str, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
+    """What a field of a dataclass is given where it is made, or has by default; or an option of a parser."""
+    given = _field(made, name)
+    return _usually(given, plain) if given is not None else _given_by_default(made, name, plain)
 
 
 def _given_by_default(made: Value, name: str, plain: Callable[[Value], _Plain | None]) -> _Plain | None:
