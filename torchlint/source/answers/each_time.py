@@ -82,9 +82,17 @@ def _is_each_time(call: Value) -> bool:
     if any(_is_over_batches(call.at(loop, ())) for loop in loops_around(call.node)):
         return True
     function = enclosing_function(call.node)
+    if isinstance(function, ast.FunctionDef) and _is_a_step(call, function):
+        return True
     owner = enclosing_class(function) if isinstance(function, ast.FunctionDef) and function.name == "forward" else None
     info = class_info(call.module, owner) if owner is not None else None
     return info is not None and info.is_module and _runs_whenever_called(call, function)
+
+
+def _is_a_step(call: Value, function: ast.FunctionDef) -> bool:
+    """Does a function make one step of training each time it is called: one `backward`, in no loop?"""
+    backwards = call.module.index.calls_of("backward", inside=function)
+    return _runs_whenever_called(call, function) and [loops_around(one) for one in backwards] == [[]]
 
 
 def _is_over_batches(loop: Value) -> bool:
