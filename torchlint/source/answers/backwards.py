@@ -11,6 +11,7 @@ from torchlint.facts import fact
 from torchlint.source.answers.certain_modules import is_a_weight
 from torchlint.source.answers.collected import gone_through
 from torchlint.source.answers.graphless_models import freezes
+from torchlint.source.answers.held_tensors import held_in
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.answers.just_put import put_there
 from torchlint.source.flow.calling import Callee
@@ -469,7 +470,7 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     if inner is None or runs_without_grad(cut):
         return
     kept = gone_through(inner) or inner  # `t.item() for t in terms`: each of what was put into the list
-    if any(map(_has_graph, (cut.at(inner, ()), *put_in(cut.at(kept, ()))))):
+    if any(map(_has_graph, (cut.at(inner, ()), *put_in(cut.at(kept, ())), *held_in(cut.at(inner, ()))))):
         yield cut, inner
     else:
         for other in graph(cut.at(inner, ())).cuts:
