@@ -66,14 +66,18 @@ what is summed `sums_of_relus.py`.
 import ast
 
 from torchlint import Call, Node, on_call, on_node, on_op
-from torchlint.source.answers.lone_rows import rows_counted
+from torchlint.source.answers.lone_rows import empty_rows
 from torchlint.source.answers.nothing_chosen import hinge_chosen_from, hinge_counted, is_asked_before, is_compared
-from torchlint.source.answers.sums_of_relus import relu_summed
+from torchlint.source.answers.sums_of_relus import relu_summed, relu_totalled
 
 read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
+hears_others = True
 
 # What asks whether there is something, or takes care of what is NaN.
 GUARDS = r"nan|isfinite|where\(|masked_fill|\.(any|all|eq|ne|gt)\(|([=!]=|[<>]) *0(\.0*)?(?![.\d])|[<>]=? *1(?![.\d])"
+
+CUT_OFF = "is 0 where the ReLU has cut everything off: the division gives NaN"
+KEEP_OFF = "add a small constant to the denominator, or use `F.normalize`"
 
 
 @on_node("Div", needs="relu|ReLU|clamp|maximum|cdist|fill_diagonal_")
@@ -119,13 +123,8 @@ def judge(place, denominator: ast.expr):
         )
         return
     count = place.value.at(denominator, ())
-    graph = rows_counted(count)
-    if (
-        graph is not None
-        and not place.says("nan")
-        and not is_compared(count)
-        and not is_asked_before(place.value, denominator, place.value)
-    ):
+    graph = empty_rows(place.value, denominator)
+    if graph is not None:
         yield place.finding(
             f"`{place.quoted(denominator)}` is 0 for a row of the graph that is empty: the division gives NaN",
             help="a node may have no neighbour: keep the number away from 0, `.clamp(min=1)`",
@@ -137,13 +136,9 @@ def judge(place, denominator: ast.expr):
     if relu is not None and not is_compared(count) and not is_asked_before(place.value, denominator, relu):
         text = place.quoted(denominator)
         added = place.replace(denominator, f"({place.source(denominator)} + 1e-8)")
-        yield place.finding(
-            f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"
-            " division gives NaN",
-            help="add a small constant to the denominator, or use `F.normalize`",
-            fix=place.fix("add 1e-8", added, applicability="unsafe"),
-            notes=[place.note(relu, "the ReLU")],
-        )
+        fix = place.fix("add 1e-8", added, applicability="unsafe")
+        said = f"`{text if len(text) < 50 else 'the denominator'}` {CUT_OFF}"
+        yield place.finding(said, help=KEEP_OFF, fix=fix, notes=[place.note(relu, "the ReLU")])
 
 
 @on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("rand(|rand_like(", "sum(|torch.sum"))
@@ -157,18 +152,26 @@ def by_drawn_places(op):
         yield from judge_draw(op, getattr(op.argument("other", 1), "may_leave_some_out", None))
 
 
+@on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("norm(|sum(|torch.sum",))
+def by_cut_off_rows(op):
+    """`x / x.norm(dim=1, keepdim=True)` in a helper that is handed what a ReLU gives"""
+    relu = relu_totalled(op.argument("other", 1))
+    if relu is not None and not (op.file_says(GUARDS) or relu.file_says(GUARDS)):
+        said = f"`{op.text(1) or 'the denominator'}` {CUT_OFF}"
+        yield op.finding(said, help=KEEP_OFF, notes=[relu.note("the ReLU")])
+
+
 def judge_draw(op, drawn):
     if drawn is not None and not (op.file_says(GUARDS) or drawn.file_says(GUARDS)):
-        yield op.finding(
-            f"`{op.text(1) or 'the denominator'}` is 0 where nothing was drawn: the division gives NaN",
-            help="keep the number away from 0: `.clamp(min=1)`",
-            fix=op.with_suffix(1, ".clamp(min=1)", "count 1 at least"),
-            notes=[drawn.note("drawn here, seldom enough")],
+        said = f"`{op.text(1) or 'the denominator'}` is 0 where nothing was drawn: the division gives NaN"
+        help, fix = (
+            "keep the number away from 0: `.clamp(min=1)`",
+            op.with_suffix(1, ".clamp(min=1)", "count 1 at least"),
         )
+        yield op.finding(said, help=help, fix=fix, notes=[drawn.note("drawn here, seldom enough")])
 
 
 def at_least_one(place, count: ast.expr):
-    text = place.source(count)
-    text = text if isinstance(count, (ast.Name, ast.Call)) else f"({text})"
+    text = place.source(count) if isinstance(count, (ast.Name, ast.Call)) else f"({place.source(count)})"
     fix = place.replace(count, f"{text}.clamp(min=1)") if place.is_tensor(count) else None
     return place.fix("count 1 at least", fix, applicability="unsafe") if fix else None

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.facts import named_of
+from torchlint.source.answers.nothing_chosen import is_asked_before, is_compared
 from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
@@ -144,3 +145,12 @@ def _is_filled(matrix: Value) -> bool | None:
                 return None
             found = True
     return found
+
+
+def empty_rows(division: Value, denominator: ast.expr) -> Value | None:
+    """The graph whose neighbours a denominator counts, where nothing asks whether a row has any."""
+    count = division.at(denominator, ())
+    graph = rows_counted(count)
+    if graph is None or division.module.index.says("nan") or is_compared(count):
+        return None
+    return None if is_asked_before(division, denominator, division) else graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.facts import named_of
+from torchlint.facts import named_of, words
 from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.values import Value
@@ -44,3 +44,13 @@ def _factors(product: Value) -> Iterator[Value]:
                 yield from _factors(origin.at(side, ()))
         else:
             yield origin
+
+
+def relu_totalled(total):
+    """The same of a number of the dry run: the ReLU whose rows it sums, each by itself."""
+    made = total.source() if hasattr(total, "source") else None
+    if made is None or f".{made.name}" not in _SUMS and f"torch.{made.name}" not in _SUMS or total.shape in ((), (1,)):
+        return None
+    summed = made.argument("input", 0)
+    relu = summed.source() if hasattr(summed, "source") else None
+    return relu if relu is not None and relu.name in words(_CUTS_OFF) else None
