@@ -78,7 +78,7 @@ def _armed(program: AskedFile, rule: Rule, trigger: Trigger) -> Iterator[str]:
             yield f"  not armed: {_quoted('|'.join(trigger.words))} is not in the file"
         return
     yield "  armed"
-    places = [place for _, _, place in subjects(module, one) if program.stands_here(place.node)]
+    places = [place for _, _, given in subjects(module, one) for place in given if program.stands_here(place.node)]
     if trigger.kind == "call":
         yield from _other_calls(program, trigger, {place.node for place in places})
     if not places:

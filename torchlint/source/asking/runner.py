@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from time import perf_counter
 from typing import NamedTuple
@@ -91,9 +91,9 @@ def judge(module: Module, armed: Armed, strict: bool = False, part: Part | None 
     costs = dict.fromkeys((rule.code for rule, _ in armed), 0.0)
     looking = dict.fromkeys((trigger.kind for _, trigger in armed), 0.0)
     before = perf_counter()
-    for rule, trigger, place in subjects(module, armed, part):
+    for rule, trigger, places in subjects(module, armed, part):
         seen = perf_counter()
-        runs.run(rule, trigger, place)
+        runs.run(rule, trigger, places)
         looking[trigger.kind] += seen - before
         before = perf_counter()
         costs[rule.code] += before - seen
@@ -106,8 +106,10 @@ def judge(module: Module, armed: Armed, strict: bool = False, part: Part | None 
     return Judgement(list(dict.fromkeys(found)), spent, frozenset(runs.afar))
 
 
-def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator[tuple[Rule, Trigger, Place]]:
-    """The places of a file, or those that touch a part of it, that its armed rules are given."""
+def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator[tuple[Rule, Trigger, Sequence[Place]]]:
+    """The places of a file, or those that touch a part of it, that its armed rules are given. Those of one kind of
+    node come together, for they are most of all; of others each rule is told before the next place is looked for.
+    """
     touches = part.touches if part else _is_any
     by_kind: dict[str, Armed] = {}
     for rule, trigger in armed:
@@ -115,32 +117,34 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
     if "call" in by_kind:
         yield from _calls(module, by_kind["call"], touches)
     asked: dict[tuple, list[Node]] = {}  # many rules ask for the same nodes: each assignment, each call
+    made: dict[ast.AST, Node] = {}
     for rule, trigger in by_kind.get("node", ()):
         which = trigger.names, trigger.called, trigger.holds
         if which not in asked:
-            asked[which] = [Node(Value(module, node)) for node in filter(touches, _nodes(module, trigger))]
-        for place in asked[which]:
-            yield rule, trigger, place
+            nodes = [node for node in _nodes(module, trigger) if part is None or touches(node)]
+            made |= {node: Node(Value(module, node)) for node in nodes if node not in made}
+            asked[which] = [made[node] for node in nodes]
+        yield rule, trigger, asked[which]
     if "module" in by_kind:
         for node in filter(touches, module.index.classes):
             info = class_info(module, node)
             if info.is_module:
                 for rule, trigger in by_kind["module"]:
-                    yield rule, trigger, ModuleClass(Value(module, node), info)
+                    yield rule, trigger, (ModuleClass(Value(module, node), info),)
     if "inplace" in by_kind:
         for node, tensor in changes(module, touches):
             for rule, trigger in by_kind["inplace"]:
-                yield rule, trigger, Change(Value(module, node), tensor)
+                yield rule, trigger, (Change(Value(module, node), tensor),)
     for rule, trigger in by_kind.get("loop", ()):
         for node in filter(touches, _loops(module)):
-            yield rule, trigger, Loop(Value(module, node))
+            yield rule, trigger, (Loop(Value(module, node)),)
     if "round" in by_kind:
         for kind, found in _rounds(module, touches):
             if not (found.may_call("backward") or found.may_call("manual_backward")):
                 continue
             for rule, trigger in by_kind["round"]:
                 if not trigger.names or kind in trigger.names:
-                    yield rule, trigger, found
+                    yield rule, trigger, (found,)
 
 
 def _is_any(node: ast.AST) -> bool:
@@ -181,27 +185,31 @@ class _Runs:
         self.findings: list[Finding] = []
         self.afar: set[str] = set()
 
-    def run(self, rule: Rule, trigger: Trigger, place) -> None:
-        try:
-            for finding in rule.function(trigger)(place):
-                is_here = finding.path == self.module.path
-                if is_here and any(first <= finding.span.line <= last for first, last in self.module.skipped):
-                    continue
-                if is_ruled_out(place.value):
-                    continue
-                if not lines_of(place.node).has(finding.span.line):
-                    self.afar.add(rule.code)
-                severity = rule.severity or ("info" if trigger.remarks else finding.severity)
-                self.findings.append(
-                    msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity)
-                )
-        except RecursionError:  # nobody writes by hand what is as deep as that: nothing is known of this place
-            self.module.world.forget_searches()
-        except Exception as error:
-            if self.strict:
-                raise
-            self.findings.append(self._crash(rule, place, error))
-            self.module.world.forget_searches()
+    def run(self, rule: Rule, trigger: Trigger, places: Sequence[Place]) -> None:
+        check = None
+        for place in places:
+            try:
+                check = check or rule.function(trigger)
+                for finding in check(place):
+                    self._keep(finding, rule, trigger, place)
+            except RecursionError:  # nobody writes by hand what is as deep as that: nothing is known of this place
+                self.module.world.forget_searches()
+            except Exception as error:
+                if self.strict:
+                    raise
+                self.findings.append(self._crash(rule, place, error))
+                self.module.world.forget_searches()
+
+    def _keep(self, finding: Finding, rule: Rule, trigger: Trigger, place: Place) -> None:
+        is_here = finding.path == self.module.path
+        if is_here and any(first <= finding.span.line <= last for first, last in self.module.skipped):
+            return
+        if is_ruled_out(place.value):
+            return
+        if not lines_of(place.node).has(finding.span.line):
+            self.afar.add(rule.code)
+        severity = rule.severity or ("info" if trigger.remarks else finding.severity)
+        self.findings.append(msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity))
 
     def _crash(self, rule: Rule, place, error: Exception) -> Finding:
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -216,7 +224,9 @@ class _Runs:
         )
 
 
-def _calls(module: Module, armed: Armed, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[Rule, Trigger, Place]]:
+def _calls(
+    module: Module, armed: Armed, touches: Callable[[ast.AST], bool]
+) -> Iterator[tuple[Rule, Trigger, Sequence[Place]]]:
     wanted: dict[str, Armed] = {}
     for rule, trigger in armed:
         for name in trigger.names:
@@ -236,7 +246,7 @@ def _calls(module: Module, armed: Armed, touches: Callable[[ast.AST], bool]) -> 
         names = [c.name for c in called if c.name]
         for rule, trigger in dict.fromkeys(pair for name in names for pair in wanted.get(name, ())):
             if _fits(trigger, value, names, node):
-                yield rule, trigger, Call(value)
+                yield rule, trigger, (Call(value),)
 
 
 def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
