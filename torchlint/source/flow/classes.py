@@ -6,7 +6,6 @@ import ast
 from functools import cached_property
 from typing import NamedTuple
 
-from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Stored, Value
@@ -205,11 +204,11 @@ def _set_by_call(node: ast.Call, me: str) -> tuple[str | None, ast.expr | None]:
     return None, None
 
 
-@remembered
 def class_info(module: Module, node: ast.ClassDef) -> ClassInfo:
-    found = ClassInfo(module, node)
-    module.world.classes.append(found)
-    return found
+    known = module.world.classes
+    if node not in known:  # asked so often that it is not `@remembered`
+        known[node] = ClassInfo(module, node)
+    return known[node]
 
 
 def method_class(module: Module, function: ast.AST) -> ClassInfo | None:

@@ -23,10 +23,11 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
     @wraps(function)
     def ask(about: Any, *others: Any, **named: Any) -> Any:
         memo = getattr(about, "module", about).world.memo
-        key: Any = name, _which(about)
         if others or named:
             telling = (*others, *named.values()) if by is None else others[: by - 1]
-            key += tuple(map(_which, telling))
+            key: Any = (name, _which(about), *map(_which, telling))
+        else:
+            key = name, _which(about)
         known = memo.get(key)
         if known is not None:
             return known[0]
@@ -43,15 +44,16 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
 
 def _which(thing: Any) -> Any:
-    """What tells one argument from another: values by what they mean, nodes and bodies by where they are."""
+    """What tells one argument from another: values by what they mean, nodes by themselves, bodies by where they are."""
     kind = type(thing)
+    if kind in _LIKE_NO_OTHER:
+        return thing
     if kind is Value:
         return thing.key
-    if kind in _PLAIN:
-        return thing
-    if kind is list or isinstance(thing, ast.AST):
+    if kind is list:
         return id(thing)
     return id(thing.node) if hasattr(thing, "node") else thing
 
 
-_PLAIN = frozenset((str, int, bool, tuple, frozenset, type(None)))  # asked for most of all
+_PLAIN = (str, int, bool, tuple, frozenset, type(None))
+_LIKE_NO_OTHER = frozenset((*_PLAIN, *(kind for kind in vars(ast).values() if isinstance(kind, type))))

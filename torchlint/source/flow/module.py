@@ -42,7 +42,7 @@ class World:
         self.pending: dict[Any, int] = {}  # what is being found out, and how many searches were open then
         self.gathered: dict[Any, tuple[int, dict]] = {}  # calls so far, and the search for them
         self.kept: list[Any] = []
-        self.classes: list[Any] = []  # what is known of each; it is itself the first of those it inherits from
+        self.classes: dict[ast.ClassDef, Any] = {}  # what is known of each; it inherits from itself first
         self.cuts = 0  # how often a search ended at a bound or at itself
         self.circles = 0  # how often at itself
         self.open = 0  # searches that have begun
@@ -75,7 +75,7 @@ class World:
                 module.index.readers -= 1
                 let_go(module.index)
                 module.__dict__.clear()
-        for known in self.classes:
+        for known in self.classes.values():
             known.__dict__.clear()
         for kept in (self.modules, self.memo, self.kept, self.classes, self.short):
             kept.clear()

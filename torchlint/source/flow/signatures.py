@@ -50,14 +50,14 @@ def default_of(function: ast.AST, parameter: ast.arg) -> ast.expr | None:
 
 
 def first_parameter(function: ast.AST) -> ast.arg | None:
-    positional = [*function.args.posonlyargs, *function.args.args]
+    given = function.args
+    positional = given.posonlyargs or given.args
     return positional[0] if positional else None
 
 
 def has_decorator(function: ast.AST, *names: str) -> bool:
-    return any(
-        last_word(d.func if isinstance(d, ast.Call) else d) in names for d in getattr(function, "decorator_list", ())
-    )
+    marks = getattr(function, "decorator_list", ())
+    return bool(marks) and any(last_word(d.func if isinstance(d, ast.Call) else d) in names for d in marks)
 
 
 def is_static(function: ast.AST) -> bool:

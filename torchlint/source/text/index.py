@@ -97,7 +97,6 @@ class Index:
         self.by_kind: dict[type, list[ast.AST]] = defaultdict(list)
         self.stars: list[ast.ImportFrom] = []
         self.stores: list[ast.Attribute] = []  # `self.x = …` and the like, in source order
-        self._callers: dict[str, list[ast.Call]] | None = None
         self.changed_names: dict[str, list[ast.AST]] | None = None  # found by changed.py
         self.readers = 0  # modules that are made of it
         self.is_kept = True  # for others that will read the file
@@ -288,8 +287,8 @@ class Index:
         """The places where a name stands, in source order."""
         return self._by("id", self.by_kind[ast.Name]).get(name, [])
 
-    def keywords(self, name: str) -> list[ast.keyword]:
-        """The places where a keyword `name=` is given, in source order."""
+    def keywords(self, name: str | None) -> list[ast.keyword]:
+        """The places where a keyword `name=` is given, in source order; those of `**options` go by None."""
         return self._by("arg", self.by_kind[ast.keyword]).get(name, [])
 
     def attributes(self, name: str) -> list[ast.Attribute]:
@@ -302,8 +301,7 @@ class Index:
 
     def functions_called(self, name: str) -> list[ast.FunctionDef]:
         """The functions that are defined under a name, in source order."""
-        functions = self.by_kind.get(ast.FunctionDef)
-        return self._by("name", functions).get(name, []) if functions else []
+        return self._by("name", self.by_kind[ast.FunctionDef]).get(name, [])
 
     def _by(self, field: str, nodes: list) -> dict[str, list]:
         found = self._by_word.get((field, id(nodes)))
@@ -327,13 +325,16 @@ class Index:
 
     def callers(self, name: str) -> list[ast.Call]:
         """The calls whose callee is written with `name` at the end: `name(…)` and `x.name(…)`."""
-        if self._callers is None:
-            self._callers = {}
-            for call in self.calls:
-                word = last_word(call.func)
-                if word:
-                    self._callers.setdefault(word, []).append(call)
-        return self._callers.get(name, [])
+        return self.called.get(name, [])
+
+    @cached_property
+    def called(self) -> dict[str, list[ast.Call]]:
+        """All calls by the words that stand there, in source order of each."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            if word := last_word(call.func):
+                found.setdefault(word, []).append(call)
+        return found
 
     def calls_of(self, *names: str, inside: ast.AST) -> Iterator[ast.Call]:
         """Those of them that stand in a node, in source order of each name."""
@@ -480,7 +481,8 @@ def _if_around(child: ast.AST, parent: ast.AST) -> Any:
 
 def statement_of(node: ast.AST) -> ast.stmt:
     """The innermost statement that holds a node."""
-    return node if isinstance(node, ast.stmt) else _handed_down(node, "statement", _statement_around)
+    known = node if isinstance(node, ast.stmt) else node.__dict__.get("statement")
+    return known or _handed_down(node, "statement", _statement_around)
 
 
 def _statement_around(child: ast.AST, parent: ast.AST) -> Any:
@@ -506,7 +508,8 @@ def ancestors(node: ast.AST) -> Iterator[ast.AST]:
 
 def enclosing_function(node: ast.AST | None) -> FunctionNode | None:
     """The function or lambda in whose body a node stands; what is unknown stands in none."""
-    return None if node is None else _handed_down(node, "inside", _function_around)
+    found = None if node is None else node.__dict__.get("inside", _HANDED_DOWN)  # asked most of all
+    return _handed_down(node, "inside", _function_around) if found is _HANDED_DOWN else found
 
 
 def _function_around(child: ast.AST, parent: ast.AST) -> Any:
