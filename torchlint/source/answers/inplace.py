@@ -6,11 +6,13 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import attrgetter
 
 from torchlint.facts import FACTS, named, named_of, words
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.hand_updates import is_updated_weight
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
+from torchlint.source.flow.callers import is_of_the_project
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.choices import exclusive
 from torchlint.source.flow.classes import class_info
@@ -22,7 +24,6 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import (
-    Scope,
     enclosing_class,
     enclosing_function,
     last_word,
@@ -30,7 +31,6 @@ from torchlint.source.text.index import (
     statement_of,
     within,
 )
-from torchlint.source.text.spelling import root_of
 from torchlint.source.training.asked_for import is_off_by_default
 from torchlint.source.training.filled import put_in, read_of
 from torchlint.source.training.grads import is_leaf, requires_grad
@@ -67,10 +67,11 @@ def changes(
             ):
                 if (changed := written_to(target)) is not None:
                     yield node, changed
-    flagged = _flagged_words(module)
+    flagged, index = _flagged_words(module), module.index
     changing = _changing_imports(module) if inside is None else frozenset()
-    with_out, with_flag = ({keyword.up for keyword in module.index.keywords(name)} for name in ("out", "inplace"))
-    for call in filter(wanted, list(nodes(ast.Call))):
+    with_out, with_flag = ({keyword.up for keyword in index.keywords(name)} for name in ("out", "inplace"))
+    asked = {*_calls_by_word(module), *(call for word in changing for call in index.callers(word))}
+    for call in filter(wanted, standing_in(inside or module.tree, sorted(asked, key=attrgetter("pos")))):
         word = last_word(call.func)
         if word.endswith("_") and not word.endswith("__"):
             if (
@@ -119,21 +120,40 @@ def _changing(call: Value) -> Iterator[tuple[Callee, ast.arg]]:
 def _changing_imports(module: Module) -> frozenset[str]:
     """The names of functions from other files that change what they are given."""
     first: dict[str, ast.Call] = {}
-    imported: dict[tuple[Scope | None, str], bool] = {}  # a name may be bound again by each call of it
-    for call in module.index.calls:
-        if (root := root_of(call.func)) is not None and isinstance(call.func, (ast.Name, ast.Attribute)):
-            scope, name = root.at.lookup(root.id), root.id
-            if (scope, name) not in imported:
-                bound = scope.bindings[name] if scope is not None else ()
-                imported[scope, name] = any(isinstance(binding, ast.alias) for binding in bound)
-            if imported[scope, name]:
-                first.setdefault(last_word(call.func), call)
+    taken = [alias for one in module.index.nodes(ast.Import, ast.ImportFrom) for alias in one.names]
+    for name in {(alias.asname or alias.name).partition(".")[0] for alias in taken}:
+        for use in module.index.names(name):
+            called: ast.AST = use
+            while isinstance(called.up, ast.Attribute):
+                called = called.up
+            call, word = called.up, last_word(called)
+            if isinstance(call, ast.Call) and call.func is called and _may_be_taken_from_a_file(module, use):
+                if word not in first or call.pos < first[word].pos:
+                    first[word] = call
     return frozenset(
         word
         for word, call in first.items()
         if not (external_name(Value(module, call.func)) or "").startswith("torch.")
         and any(True for _ in _changing(Value(module, call)))
     )
+
+
+def _may_be_taken_from_a_file(module: Module, name: ast.Name) -> bool:
+    """Is it bound by an import, of a file of the project if by nothing else?"""
+    scope = name.at.lookup(name.id)
+    bound = scope.bindings[name.id] if scope is not None else []
+    taken = [one for one in bound if isinstance(one, ast.alias)]
+    return bool(taken) and (len(taken) < len(bound) or any(is_of_the_project(module, one) for one in taken))
+
+
+@remembered
+def _calls_by_word(module: Module) -> list[ast.Call]:
+    """The calls that are written like one that changes something: most are not, and need not be looked at."""
+    index, flagged = module.index, _flagged_words(module)
+    words = flagged.union(word for word in index.called if word.endswith("_") and not word.endswith("__"))
+    found = [keyword.up for name in ("out", "inplace") for keyword in index.keywords(name)]
+    found += [call for call in index.calls if isinstance(call.func, ast.Call)] if flagged else []
+    return [one for one in found if isinstance(one, ast.Call)] + [call for w in words for call in index.callers(w)]
 
 
 @remembered(meanwhile=())
@@ -156,6 +176,7 @@ def _names(module: Module, call: ast.Call) -> set[str]:
     return {c.name for c in callees(Value(module, call))}
 
 
+@remembered
 def _flagged_words(module: Module) -> set[str]:
     """The names under which this file keeps layers that work in place; to ask every call what it calls would be
     slow.
