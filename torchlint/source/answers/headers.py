@@ -8,10 +8,10 @@ from itertools import islice
 
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.text.surface import surface
 
 _LONGEST = 4000  # characters of a header
 _MOST_ENDS = 40  # lines of it that end in a colon
-_DEFINITION = re.compile(r"^(def|class) (\w+)", re.MULTILINE)
 _CLASS_ENDS = re.compile(r"^\S", re.MULTILINE)
 _INIT = re.compile(r"^[ \t]+def __init__\(", re.MULTILINE)
 
@@ -24,31 +24,29 @@ def imported_header(module: Module, name: ast.Name) -> tuple[ast.FunctionDef, bo
     bound = scope.bindings[name.id] if scope is not None else []
     if len(bound) != 1 or not isinstance(bound[0], ast.alias) or not isinstance(bound[0].up, ast.ImportFrom):
         return None
-    return _header(module, bound[0].up.module or "", bound[0].up.level, bound[0].name)
+    return _header(module, bound[0])
 
 
 @remembered
-def _header(module: Module, home: str, level: int, name: str) -> tuple[ast.FunctionDef, bool] | None:
-    view = module.world.view
-    path = view.resolve(home, level, module.path)
+def _header(module: Module, alias: ast.alias) -> tuple[ast.FunctionDef, bool] | None:
+    view, name, statement = module.world.view, alias.name, alias.up
+    path = view.resolve(statement.module or "", statement.level, module.path)
     text = view.read(path) if path else None
-    found = _definitions(module, path).get(name) if path and text else None
-    if text is None or found is None:
+    if path is None or text is None:
         return None
+    near = surface(view.project, path)
+    if name not in near.headers:
+        near.headers[name] = _written(text, near.tops[name]) if name in near.tops else None
+    return near.headers[name]
+
+
+def _written(text: str, found: re.Match[str]) -> tuple[ast.FunctionDef, bool] | None:
+    """The header of what begins there, or of its `__init__`."""
     if found[1] == "def":
         return _parsed(text, found.start(), False)
     end = _CLASS_ENDS.search(text, found.end())
     init = _INIT.search(text, found.end(), end.start() if end else len(text))
     return _parsed(text, init.start(), True) if init else None
-
-
-@remembered
-def _definitions(module: Module, path: str) -> dict[str, re.Match[str]]:
-    """Where the functions and classes at the top of a file begin, of each name the first."""
-    found: dict[str, re.Match[str]] = {}
-    for one in _DEFINITION.finditer(module.world.view.read(path) or ""):
-        found.setdefault(one[2], one)
-    return found
 
 
 def _parsed(text: str, start: int, is_bound: bool) -> tuple[ast.FunctionDef, bool] | None:

@@ -52,8 +52,8 @@ def misfit(module: Module, call: ast.Call) -> Misfit | None:
     """What a call gives that nothing it may run takes, or does not give that all need."""
     if _fits_its_header(module, call):
         return None
-    for known in (lambda: targets(module, call), lambda: all_targets(module, call)):  # heirs are looked for only then
-        found = [_misfit(target, call) for target in known()]
+    for known in (targets, all_targets):  # heirs are looked for only then
+        found = [_misfit(target, call) for target in known(module, call)]
         if not found or None in found:
             return None
     return None if is_expected(module, call) else found[0]

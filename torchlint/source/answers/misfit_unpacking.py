@@ -20,8 +20,8 @@ def misfit_unpacking(module: Module, assign: ast.Assign) -> Misfit | None:
         return None
     if any(isinstance(one, ast.Starred) for one in target.elts):
         return None
-    for known in (lambda: targets(module, call), lambda: all_targets(module, call)):  # heirs are looked for only then
-        found = known()
+    for known in (targets, all_targets):  # heirs are looked for only then
+        found = known(module, call)
         given = [_given(one, 0) for one in found]
         if not given or any(counts is None or len(target.elts) in counts for counts in given):
             return None

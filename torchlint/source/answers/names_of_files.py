@@ -17,12 +17,9 @@ from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.uses import is_tried
 from torchlint.source.text.index import Scope, enclosing_function
 from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.surface import surface
 from torchlint.source.training.regions import tests_around
 
-# What may give a file names that it does not say.
-_OTHERWISE = ("__getattr__", "globals()", "locals()", "vars()", "exec(", "setattr(", "sys.modules", "__path__")
-_TAKES_ALL = re.compile(r"\bimport\s*\*")
-_HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
 _FILLING = re.compile(
     r"\bsetattr\(\s*(\w+)\s*,\s*[^\"'\s]|\bvars\(\s*(\w+)\s*\)\s*(?:\.update|\[)|\b(\w+)\.__dict__\s*(?:\.update|\[)"
 )
@@ -86,7 +83,7 @@ def _meant(module: Module, name: str, level: int) -> str | None:
 
 def _lacks(module: Module, path: str, name: str) -> bool:
     """Does a name stand nowhere in a file that says all it has?"""
-    if not _says_all(module, path):
+    if module.world.view.read(path) is None or not surface(module.world.view.project, path).says_all:
         return False
     if name.startswith("__") or _MADE_LATER.fullmatch(name) or any(module.world.view.project.saying(name, (path,))):
         return False
@@ -108,15 +105,6 @@ def _filled_in(text: str) -> set[str]:
     bound = {short: long for long, short in _AS.findall(text)}
     found = {next(filter(None, one)) for one in _FILLING.findall(text)}
     return {bound.get(one, one) for one in found}
-
-
-@remembered
-def _says_all(module: Module, path: str) -> bool:
-    """Is nothing in a file that may give it names which it does not say?"""
-    text = module.world.view.read(path)
-    if text is None or any(word in text for word in _OTHERWISE):
-        return False
-    return not _HANDS_ITSELF_ON.search(text) and not _TAKES_ALL.search(text)
 
 
 def _may_be_a_part(module: Module, path: str, name: str) -> bool:

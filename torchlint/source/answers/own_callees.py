@@ -11,6 +11,7 @@ from typing import NamedTuple
 from torchlint.source.flow.callers import is_of_the_project, may_be_an_object, may_be_ours
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.patched import is_patched
 from torchlint.source.flow.signatures import first_parameter, has_decorator, is_static
@@ -55,8 +56,7 @@ def targets(module: Module, call: ast.Call) -> list[Target]:
     """Each thing that a call may run, and that is all; empty where somebody could run something else."""
     func = call.func
     if isinstance(func, ast.Name):
-        holder = _self_of(func)
-        return _of_self_called(module, holder) if holder is not None else _of_name(module, func)
+        return _of_name(module, func)
     if not isinstance(func, ast.Attribute):
         return []
     if is_super(func.value):
@@ -73,15 +73,18 @@ def targets(module: Module, call: ast.Call) -> list[Target]:
 
 def _of_name(module: Module, name: ast.Name) -> list[Target]:
     scope = name.at.lookup(name.id)
-    bound = scope.bindings[name.id] if scope is not None else []
-    if not bound:
+    if scope is None:  # `len`, unless a star brings another one
         return _of_origins(origins(Value(module, name))) if module.index.stars else []
-    if len(bound) == 1 and isinstance(bound[0], (ast.FunctionDef, ast.ClassDef)):
-        return _of_definition(module, bound[0])
+    bound = scope.bindings[name.id]
+    if len(bound) == 1:
+        if isinstance(bound[0], (ast.FunctionDef, ast.ClassDef)):
+            return _of_definition(module, bound[0])
+        if isinstance(bound[0], ast.alias):
+            return _of_origins(origins(Value(module, name))) if is_of_the_project(module, bound[0]) else []
+        if (holder := _self_of(name)) is not None:
+            return _of_self_called(module, holder)
     if all(isinstance(one, ast.alias) for one in bound):
-        return (
-            _of_origins(origins(Value(module, name))) if len(bound) == 1 and is_of_the_project(module, bound[0]) else []
-        )
+        return []
     return _of_objects(module, name) if may_be_an_object(module, name) else []
 
 
@@ -101,6 +104,7 @@ def _of_origins(found: list[Value]) -> list[Target]:
     return _of_definition(home, node)
 
 
+@remembered
 def _of_definition(home: Module, node: ast.FunctionDef | ast.ClassDef) -> list[Target]:
     if isinstance(node, ast.ClassDef):
         return list(_constructor(class_info(home, node)))
@@ -227,7 +231,13 @@ def _of_self(module: Module, func: ast.Attribute, method: ast.FunctionDef) -> li
         if found is None or has_decorator(method, "classmethod") and not _is_of_class(found.node):
             return []
         return [found._replace(may_be_of_heir=True)]
-    return _of_objects(module, func) if info.attribute(func.attr) else []
+    return _of_part(module, info, func.attr, func) if info.attribute(func.attr) else []
+
+
+@remembered(by=3)
+def _of_part(module: Module, owner: ClassInfo, name: str, thing: ast.Attribute) -> list[Target]:
+    """`self.net(x)`, the same wherever a class calls it."""
+    return _of_objects(module, thing)
 
 
 def _of_self_called(module: Module, method: ast.FunctionDef) -> list[Target]:

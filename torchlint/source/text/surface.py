@@ -4,6 +4,7 @@ and attributes have.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -28,6 +29,12 @@ _TOGETHER = re.compile(  # looked for in lines with a comma before what is given
     r"\n(?=[^=\n,]*,[^=\n]*=)[ \t]*\(?([\w.]+(?:[ \t]*,[ \t]*\*?[\w.]+)+)[ \t]*,?[ \t]*\)?[ \t]*=(?!=)"
 )
 
+_TOP = re.compile(r"^(def|class) (\w+)", re.MULTILINE)
+# What may give a file names that it does not say.
+_OTHERWISE = ("__getattr__", "globals()", "locals()", "vars()", "exec(", "setattr(", "sys.modules", "__path__")
+_TAKES_ALL = re.compile(r"\bimport\s*\*")
+_HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
+
 
 class Import(NamedTuple):
     """One import: `names` are the names taken from a module with what they are called here, `*` for all of them; a
@@ -43,6 +50,23 @@ class Surface:
 
     def __init__(self, of: Callable[[], str]):
         self.of = of  # what gives the text
+        self.headers: dict[str, tuple[ast.FunctionDef, bool] | None] = {}  # that were asked for, by headers.py
+
+    @cached_property
+    def tops(self) -> dict[str, re.Match[str]]:
+        """Where the functions and classes at the top begin, of each name the first."""
+        found: dict[str, re.Match[str]] = {}
+        for one in _TOP.finditer(self.of()):
+            found.setdefault(one[2], one)
+        return found
+
+    @cached_property
+    def says_all(self) -> bool:
+        """Is nothing in it that may give it names which it does not say?"""
+        text = self.of()
+        if any(word in text for word in _OTHERWISE):
+            return False
+        return not _HANDS_ITSELF_ON.search(text) and not _TAKES_ALL.search(text)
 
     @cached_property
     def names(self) -> frozenset[str]:
