@@ -63,9 +63,14 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
     early = sorted(_too_early(cls), key=lambda read: -read.pos)
     first = {enclosing_function(read): read for read in early}  # of each method
     found: dict[str, ast.Attribute] = {read.attr: read for read in first.values()}
+    names, known = ("self", *_first_parameters(cls)), set()
     for read in module.index.inside(node, ast.Attribute):
-        if is_of_self(read) and is_read(read) and read.attr not in found and not has(cls, read.attr):
-            if _is_own(cls, read):
+        if read.attr in found or read.attr in known or not isinstance(read.value, ast.Name):
+            continue
+        if read.value.id in names and is_read(read):
+            if has(cls, read.attr):
+                known.add(read.attr)
+            elif _is_own(cls, read):
                 found[read.attr] = read
     others = _others(cls) if found else None
     own = frozenset().union(*map(own_names, cls.mro)) if others is not None else frozenset()
@@ -122,15 +127,25 @@ def _too_early(cls: ClassInfo) -> Iterator[ast.Attribute]:
 
 def _reads_at_the_start(cls: ClassInfo, start: ast.FunctionDef, name: str) -> Iterator[tuple[ast.Attribute, ast.expr]]:
     """The reads in `__init__`, and in the methods that it runs, each with the place there from which it is read."""
-    for read in reads_in(cls.module, cls.node, name):
-        method = enclosing_function(read)
-        if method is start:
-            yield read, read
-        elif isinstance(method, ast.FunctionDef) and cls.methods.get(method.name) is method:
-            called = cls.module.index.calls_of(method.name, inside=start)
-            calls = [call for call in called if is_of_self(call.func) and enclosing_function(call) is start]
-            if calls and _runs_always(cls.module, read, method):
-                yield read, calls[0]
+    for method, call in _run_at_the_start(cls, start):
+        for read in reads_in(cls.module, method, name):
+            if enclosing_function(read) is method:
+                if call is None:
+                    yield read, read
+                elif _runs_always(cls.module, read, method):
+                    yield read, call
+
+
+@remembered
+def _run_at_the_start(cls: ClassInfo, start: ast.FunctionDef) -> list[tuple[ast.FunctionDef, ast.Call | None]]:
+    """`__init__`, and each method that it calls itself with the first call of it, in source order."""
+    found: dict[str, ast.Call] = {}
+    for call in cls.module.index.inside(start, ast.Call):
+        if isinstance(call, ast.Call) and is_of_self(call.func) and enclosing_function(call) is start:
+            found.setdefault(call.func.attr, call)
+    run = [(method, found.get(name)) for name, method in cls.methods.items() if method is start or name in found]
+    own = [(method, None if method is start else call) for method, call in run if isinstance(method, ast.FunctionDef)]
+    return sorted(own, key=lambda one: one[0].pos)
 
 
 def _runs_always(module: Module, read: ast.expr, method: ast.FunctionDef) -> bool:
