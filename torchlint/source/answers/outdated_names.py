@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 from torchlint.facts.deprecated import DEPRECATED
@@ -18,6 +19,7 @@ from torchlint.source.answers.outdated_arguments import fitting
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, is_tensor
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Value
@@ -242,32 +244,27 @@ class _Search:
             if row.flag:
                 continue
             for keyword in self.module.index.keywords(row.condition.rstrip("=")):
-                call = keyword.up
-                yield from self._of_family(row, call)
+                yield from self._of_families([row], keyword.up)
 
     def flags(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
         """The same for those that are given by position."""
         asked = [row for row in families if row.flag]
-        for call in self.module.index.calls if asked else ():
-            if call.args and any(is_flag(argument) for argument in call.args):
-                for row in asked:
-                    if self._holds(row, call):
-                        yield from self._of_family(row, call)
+        for call in _with_flags(self.module) if asked else ():
+            yield from self._of_families([row for row in asked if self._holds(row, call)], call)
 
     def options(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
         """The same in `**options` that hold them for certain, with a value that says something."""
         asked = [row for row in families if not row.flag and self.module.index.says(row.condition.rstrip("="))]
-        for call in self.module.index.calls if asked else ():
-            if any(keyword.arg is None for keyword in call.keywords):
-                for row in asked:
-                    for use in self._of_family(row, call):
-                        if _says_something(Value(self.module, call), row.condition.rstrip("=")):
-                            yield use
+        for call in _with_options(self.module) if asked else ():
+            for use in self._of_families(asked, call):
+                if _says_something(Value(self.module, call), use.rows[0].condition.rstrip("=")):
+                    yield use
 
-    def _of_family(self, row: OutdatedName, call: ast.AST) -> Iterator[OutdatedUse]:
-        name = self._asked(call) if isinstance(call, ast.Call) else None
-        if name is not None and row.means(name) and not self._is_projects(name):
-            yield OutdatedUse(call, name, (row,))
+    def _of_families(self, rows: list[OutdatedName], call: ast.AST) -> Iterator[OutdatedUse]:
+        name = self._asked(call) if rows and isinstance(call, ast.Call) else None
+        for row in rows if name is not None else ():
+            if row.means(name) and not self._is_projects(name):
+                yield OutdatedUse(call, name, (row,))
 
     def _asked(self, call: ast.Call) -> str | None:
         """What takes the arguments: for `super().__init__(…)` the one base of the class, for `partial(f, …)` `f`."""
@@ -435,6 +432,21 @@ def _silences(block: ast.With) -> bool:
     calls = [s.value for s in block.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
     filters = (call for call in calls if last_word(call.func) in ("filterwarnings", "simplefilter"))
     return any(getattr(argument(call, "action", 0), "value", None) == "ignore" for call in filters)
+
+
+@remembered
+def _with_flags(module: Module) -> list[ast.Call]:
+    """The calls that are given True or False by position."""
+    flags = (node for node in module.index.nodes(ast.Constant) if isinstance(node.value, bool))
+    found = {node.up for node in flags if isinstance(node.up, ast.Call)}
+    return sorted(found, key=attrgetter("pos"))
+
+
+@remembered
+def _with_options(module: Module) -> list[ast.Call]:
+    """The calls that are given `**options`."""
+    found = {keyword.up for keyword in module.index.keywords(None) if isinstance(keyword.up, ast.Call)}
+    return sorted(found, key=attrgetter("pos"))
 
 
 def is_flag(node: ast.expr) -> bool:
