@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from operator import attrgetter
 
 from torchlint.facts import fact
 from torchlint.source.answers.forgetting import Collecting, base, forgets, is_default
@@ -12,6 +13,7 @@ from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
@@ -22,11 +24,7 @@ from torchlint.source.training.regions import loops_around, tests_around, under_
 
 def collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
     """The places in some statements that add to something: `t += x`, `t = t + x`, `xs.append(x)`, `meter.update(x)`."""
-    stack: list[ast.AST] = list(reversed(body))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            continue
+    for node in _adding(module, body):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             if not _are_numbers(module, node.target):
                 yield Collecting(node, node.target, [node.value])
@@ -46,7 +44,17 @@ def collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterat
             if len(node.args) > 1:
                 yield from _by_function(module, node, methods)
             yield from _by_what_lasts(module, node, methods)
-        stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+@remembered
+def _adding(module: Module, body: list[ast.stmt]) -> list[ast.AST]:
+    """The assignments and calls in some statements, in source order, without those of functions and classes there."""
+    inside, found = module.index.inside, []
+    for statement in body:
+        others = list(inside(statement, *FUNCTIONS, ast.ClassDef))
+        nodes = inside(statement, ast.AugAssign, ast.Assign, ast.Call)
+        found += [node for node in nodes if not any(within(node, other) for other in others)]
+    return sorted(found, key=attrgetter("pos"))
 
 
 def _are_numbers(module: Module, target: ast.expr) -> bool:

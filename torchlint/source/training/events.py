@@ -354,7 +354,7 @@ class _Unroller:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in targets):
                 self.found.append(Event(self.at(node), loops, tests, self.via))
-            for target in targets if self.follows and ".setter" in self.module.index.text else ():
+            for target in targets if self.follows and self.module.index.says(".setter") else ():
                 self._set(target, loops, tests)
             self._pause(node.value)
         elif isinstance(node, ast.Delete):
