@@ -181,8 +181,8 @@ def begins(cls, call: ast.Call) -> bool:
         else None
     )
     return method is not None and any(
-        isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute) and c.func.attr == "__init__"
-        for c in ast.walk(method.node)  # it may stand in another file
+        isinstance(c.func, ast.Attribute)
+        for c in method.module.index.calls_of("__init__", inside=method.node)  # it may stand in another file
     )
 
 

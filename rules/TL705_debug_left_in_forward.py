@@ -154,9 +154,9 @@ def check(cls: ModuleClass):
 
 def helpers(cls: ModuleClass, forward) -> list:
     """The methods of the class that compute a part of each forward, but not those that are made to show."""
-    called = [cls.at(call) for call in cls.inside(ast.Call, of=forward)]
-    always = (call for call in called if call.function is forward and not call.tests)
-    own = {call.word() for call in always if call.source(call.node.func) == f"self.{call.word()}"} - {"forward"}
+    called = [cls.at(call) for call in cls.inside(ast.Call, of=forward) if isinstance(call.func, ast.Attribute)]
+    named = [call for call in called if call.source(call.node.func) == f"self.{call.word()}"]
+    own = {call.word() for call in named if call.function is forward and not call.tests} - {"forward"}
     methods = [cls.method(word) for word in sorted(own) if cls.method(word) is not None and not is_meant(word)]
     return [method for method in methods if not only_shows(method) and gives(cls, method)]
 

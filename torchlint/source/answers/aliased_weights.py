@@ -294,6 +294,8 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
         word = str(holder.slice.value)
     if _TO_COME_BACK_TO.search(word.lower()) or _is_restored(module, assignment, holder):
         return True
+    if not any(tests_around(assignment)):
+        return False  # as most are
     if _is_best_so_far(module, assignment) and any(_loaded_again(module, assignment, holder)):
         return True
     return bool(word) and any(

@@ -142,6 +142,8 @@ def _kept(module: Module, first: ast.Assign, second: ast.Assign) -> ast.expr | N
     one, other = first.targets[0], second.targets[0]
     if type(one) is not type(other) or not _is_thing(one) or _text(one) == _text(other):
         return None
+    if [len(first.value.args), len(first.value.keywords)] != [len(second.value.args), len(second.value.keywords)]:
+        return None
     if (pairs := _pairs(first.value, second.value)) is None:
         return None
     texts = [(_text(a), _text(b)) for a, b in pairs]

@@ -11,7 +11,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.graphs import carries, graph, is_model_call, loss_of
@@ -19,6 +19,7 @@ from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
 _FLAT = named("flat")
+_CUTTING = ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy", "Variable")
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
 
 
@@ -30,8 +31,8 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     if forward is None or not forward.gives or forward.yields:
         return
     module = info.module
-    called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
-    bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
+    calls_of = module.index.calls_of
+    bodies = [forward, *(method for name, method in info.methods.items() if any(calls_of(name, inside=forward)))]
     if not any(_says_a_cut(module, body) for body in bodies) and not any(_cuts_within(part) for part in _parts(info)):
         return
     if _may_freeze(info) or not (_own_parameters(info) or any(_uses_of(info, name) == 1 for name in _named(info))):
@@ -63,9 +64,8 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
 
 def _says_a_cut(module: Module, body: ast.AST) -> bool:
     """A cheap question before the others."""
-    return any(n.attr == "data" for n in module.index.inside(body, ast.Attribute)) or any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy", "Variable")
-        for call in module.index.inside(body, ast.Call)
+    return bool(standing_in(body, module.index.attributes("data"))) or any(
+        module.index.calls_of(*_CUTTING, inside=body)
     )
 
 

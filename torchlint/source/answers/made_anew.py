@@ -28,10 +28,11 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
     for name, method in cls.methods.items():
         if name == "__init__":
             continue
+        runs = _runs_with_forward(cls, name)
         for node in cls.module.index.inside(method, ast.Call):
             if (
                 enclosing_function(node) is method
-                and (_runs_with_forward(cls, name) or _is_called_at_once(node))
+                and (runs or _is_called_at_once(node))
                 and not _is_asked_for(cls, name, node)
                 and _is_lost(cls.module, node)  # most are not, and that is seen sooner
                 and (_is_torchs(cls.module, node) or _makes_layers(Value(cls.module, node)))

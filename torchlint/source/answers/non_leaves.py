@@ -244,7 +244,6 @@ def _is_there(call: ast.Call, device: str) -> bool:
 def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     """What an assignment makes of a leaf, if a later place needs the leaf itself."""
     target = statement.targets[0]
-    value = Value(module, statement.value)
     if isinstance(statement.value, _DISPLAYS) and isinstance(target, (ast.Name, ast.Attribute)):
         found = _in_a_list(module, statement.value, target)
         return found or (_in_a_collection(module, statement.value, target) if isinstance(target, ast.Name) else None)
@@ -255,11 +254,14 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         and _is_optimizer(module, statement.value)
     ):
         return _in_a_list(module, statement.value.args[0], statement.value)
+    if not isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)):
+        return None
     is_returned = _calls_a_function(module, statement.value)
     if not (is_returned or _may_hold_leaf(module, statement.value)) or not isinstance(
         target, (ast.Name, ast.Attribute)
     ):
         return None
+    value = Value(module, statement.value)
     if isinstance(target, ast.Attribute) and (found := _as_parameter(module, statement, value, target)) is not None:
         return found
     read_at = reads(module, target)
@@ -271,7 +273,7 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return None
     if isinstance(target, ast.Attribute) and len(module.index.stored(target.attr)) > 1:
         return None
-    found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
+    found = non_leaf(value)
     if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
         return None
     if any(unparsed(target) in unparsed(test) for test, _ in tests_around(statement)):

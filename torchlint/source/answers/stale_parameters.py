@@ -55,7 +55,8 @@ class Stale(NamedTuple):
 
 def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has made the optimizer."""
-    change = layer_put(module, statement) if _may_be_given(module, statement) else None
+    may_be = _may_be_given(module, enclosing_function(statement) or module.tree)
+    change = layer_put(module, statement) if may_be else None
     if change is None:
         return None
     model, layer, rebuilt, part = change
@@ -181,10 +182,11 @@ def _is_given_by_hand(module: Module, statement: ast.stmt) -> bool:
     )
 
 
-def _may_be_given(module: Module, statement: ast.stmt) -> bool:
-    """Does the function of a statement ask for parameters, or make an optimizer? A cheap question before the others."""
-    function = enclosing_function(statement)
-    return module.index.stands(_ASKING, function or module.tree) or any(
+@remembered
+def _may_be_given(module: Module, owner: ast.AST) -> bool:
+    """Does a function, or a file, ask for parameters, or make an optimizer? A cheap question before the others."""
+    function = None if owner is module.tree else owner
+    return module.index.stands(_ASKING, owner) or any(
         enclosing_function(made.node) is function for made in (*constructors(module), *_made_by_helpers(module))
     )
 

@@ -71,8 +71,8 @@ def origins(value: Value, through: frozenset[str] = frozenset()) -> list[Value]:
     if not _enter(world):
         return [Value(value.module, None)]
     before = world.cuts
-    found = {origin.key: origin for origin in reversed(_Tracer(through).trace(value, 0) or [Value(value.module, None)])}
-    return _leave(world, key, list(reversed(found.values())), before)
+    found = [*_Tracer(through).trace(value, 0)] or [Value(value.module, None)]  # each once, as `trace` finds them
+    return _leave(world, key, found, before)
 
 
 def callees(call: Value) -> list[Callee]:
