@@ -20,10 +20,6 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.text.surface import surface
 from torchlint.source.training.regions import tests_around
 
-_FILLING = re.compile(
-    r"\bsetattr\(\s*(\w+)\s*,\s*[^\"'\s]|\bvars\(\s*(\w+)\s*\)\s*(?:\.update|\[)|\b(\w+)\.__dict__\s*(?:\.update|\[)"
-)
-_AS = re.compile(r"\b(\w+)[ \t]+as[ \t]+(\w+)")
 _MADE_LATER = re.compile(r"_[A-Z]\w{0,3}|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy|version)$")  # generated, or compiled
 _ASKS_WHAT_IS_THERE = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_|hasattr", re.IGNORECASE)
 _PUT = re.compile(r"\.(\w+)(?=\s*(?::[^=\n]{0,200})?=(?!=))")
@@ -96,15 +92,9 @@ def _lacks(module: Module, path: str, name: str) -> bool:
 def _is_filled(module: Module, word: str) -> bool:
     """Does anybody put names into a file that are written nowhere, `vars(config).update(values)`?"""
     view = module.world.view
-    texts = (module.index.text, *(view.read(path) or "" for path in view.mentions(word)))
-    return any(_FILLING.search(text) and word in _filled_in(text) for text in texts)
-
-
-def _filled_in(text: str) -> set[str]:
-    """The words of the files into which a text puts names, whatever it calls them."""
-    bound = {short: long for long, short in _AS.findall(text)}
-    found = {next(filter(None, one)) for one in _FILLING.findall(text)}
-    return {bound.get(one, one) for one in found}
+    others = (surface(view.project, path) for path in view.mentions(word) if view.read(path) is not None)
+    own = surface(view.project, module.path, module.index.text)
+    return any(word in one.filled for one in (own, *others))
 
 
 def _may_be_a_part(module: Module, path: str, name: str) -> bool:

@@ -34,6 +34,10 @@ _TOP = re.compile(r"^(def|class) (\w+)", re.MULTILINE)
 _OTHERWISE = ("__getattr__", "globals()", "locals()", "vars()", "exec(", "setattr(", "sys.modules", "__path__")
 _TAKES_ALL = re.compile(r"\bimport\s*\*")
 _HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
+_FILLING = re.compile(
+    r"\bsetattr\(\s*(\w+)\s*,\s*[^\"'\s]|\bvars\(\s*(\w+)\s*\)\s*(?:\.update|\[)|\b(\w+)\.__dict__\s*(?:\.update|\[)"
+)
+_AS = re.compile(r"\b(\w+)[ \t]+as[ \t]+(\w+)")
 
 
 class Import(NamedTuple):
@@ -67,6 +71,14 @@ class Surface:
         if any(word in text for word in _OTHERWISE):
             return False
         return not _HANDS_ITSELF_ON.search(text) and not _TAKES_ALL.search(text)
+
+    @cached_property
+    def filled(self) -> set[str]:
+        """The words of the files into which it puts names that are written nowhere, whatever it calls them."""
+        found = _FILLING.findall(self.of())
+        bound = {short: long for long, short in _AS.findall(self.of())} if found else {}
+        words = (next(filter(None, one)) for one in found)
+        return {bound.get(one, one) for one in words}
 
     @cached_property
     def names(self) -> frozenset[str]:
