@@ -102,7 +102,11 @@ WHY = {
 }
 
 
-@on_node("Assign", needs="requires_grad|Parameter")
+@on_node(
+    "Assign",
+    value=("Call", "BinOp", "UnaryOp", "List", "Tuple", "ListComp", "Dict", "DictComp"),
+    needs="requires_grad|Parameter",
+)
 def check(node: Node):
     found = made_non_leaf(node.module, node.node)
     if found is None:

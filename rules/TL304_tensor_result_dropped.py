@@ -81,7 +81,7 @@ PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", ho
 COMPUTING = named("clips") | named("pointwise", but="in_place")  # `torch.clamp`, `F.relu`
 
 
-@on_node("Expr")
+@on_node("Expr", value=("Call", "Tuple", "ListComp", "SetComp", "GeneratorExp"))
 def check(place: Node):
     value = getattr(place.node.value, "elt", place.node.value)  # `[x.to(d) for x in batch]`
     calls = value.elts if isinstance(value, ast.Tuple) else [value]  # `x.to(d), y.to(d)`
@@ -90,13 +90,13 @@ def check(place: Node):
             yield from computed(place, call) if place.name(call.func) in COMPUTING else dropped(place, call)
 
 
-@on_node("Expr", needs="append|insert|delete|cat|stack")
+@on_node("Expr", value="Call", needs="append|insert|delete|cat|stack")
 def check_joined(place: Node):
     """`np.append(rows, x)`, where `rows` is read as if that had made it longer."""
     call, around = place.node.value, place.node.up
-    if not isinstance(call, ast.Call) or isinstance(around, ast.Try) or isinstance(around, ast.Module) and shows(place):
+    if isinstance(around, ast.Try) or isinstance(around, ast.Module) and shows(place):
         return
-    if (place.no_grad or not isinstance(around, ast.With)) and (grown := lost_join(place.module, call)) is not None:
+    if (grown := lost_join(place.module, call)) is not None and (not isinstance(around, ast.With) or place.no_grad):
         said, text = place.quoted(call), place.source(grown)
         fix = can_be_kept(grown) and place.replace(place.node, f"{text} = {place.source(place.node)}")
         yield place.finding(

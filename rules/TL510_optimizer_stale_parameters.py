@@ -93,13 +93,13 @@ read_on = ("TL511", "TL517", "torch.optim.Optimizer.add_param_group", "optim#con
 across_files = False
 
 
-@on_node("Assign", "Expr", needs=("optim", ".parameters(|.named_parameters("))
+@on_node("Assign", "Expr", value="Call", needs=("optim", ".parameters(|.named_parameters("))
 def changed_later(place: Node):
     """The model is changed, or built anew, below the optimizer."""
     yield from found(place, changed_after(place.module, place.node))
 
 
-@on_node("Assign", "Expr", needs=("optim|Optim", ".parameters(|.named_parameters("))
+@on_node("Assign", "Expr", value="Call", needs=("optim|Optim", ".parameters(|.named_parameters("))
 def changed_when_handed(place: Node):
     """The same, where the optimizer was made by an object that the model was given to: `Trainer(net)`."""
     yield from found(place, changed_after_handed(place.module, place.node))

@@ -102,7 +102,7 @@ def as_an_error(place: Node):
         yield place.finding(f"`{place.word(made)}` is made and not raised: nothing happens", help=help, fix=fix)
 
 
-@on_node("Return", needs="Error|Exception")
+@on_node("Return", value=("Call", "Name"), needs="Error|Exception")
 def as_an_answer(place: Node):
     """`return NotImplementedError`"""
     if (made := error_returned(place.module, place.node)) is not None:

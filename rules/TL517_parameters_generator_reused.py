@@ -98,7 +98,7 @@ def check(place: Node):
         yield from _used_up(place, value, target)
 
 
-@on_node("Assign", needs="parameters|named_parameters")
+@on_node("Assign", value="Call", needs="parameters|named_parameters")
 def made_by_a_function(place: Node):
     """`params = trainable(net)` or `net.trainable()`, which yields them, or returns a generator"""
     value, target = place.node.value, place.node.targets[0]

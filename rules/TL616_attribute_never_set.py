@@ -77,7 +77,7 @@ def check(place: Node):
         yield _finding(place.at(unset.read), unset)
 
 
-@on_node("Assign")
+@on_node("Assign", value="Call")
 def check_objects(place: Node):
     """`net = Net()`, and later `net.heads`"""
     for unset in unset_of_object(place.module, place.node):

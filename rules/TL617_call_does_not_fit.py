@@ -79,7 +79,7 @@ def check(call: Node):
         )
 
 
-@on_node("Assign", needs="torch")
+@on_node("Assign", value="Call", needs="torch")
 def check_unpacking(assign: Node):
     if (found := misfit_unpacking(assign.module, assign.node)) is not None:
         yield assign.finding(

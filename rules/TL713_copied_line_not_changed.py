@@ -63,7 +63,7 @@ from torchlint.source.answers.copied_lines import (
 read_on = ("TL304", "TL513", "torch.nn.Module")
 
 
-@on_node("Assign")
+@on_node("Assign", value="Name")
 def check(place: Node):
     """`self.query = corpus`"""
     if (twin := argument_of_twin(place.module, place.node)) is not None:
@@ -76,7 +76,7 @@ def check(place: Node):
         )
 
 
-@on_node("Assign")
+@on_node("Assign", value="Call")
 def check_renamed(place: Node):
     """`w2 = w1.view(w2.size(0), -1)`"""
     if (twin := half_renamed(place.module, place.node)) is not None:

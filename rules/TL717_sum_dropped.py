@@ -116,7 +116,7 @@ read_on = ("TL304", "TL513", "torch.mul")
 in_tests = False
 
 
-@on_node("Expr")
+@on_node("Expr", value=("BinOp", "UnaryOp"))
 def check(place: Node):
     is_shown = place.function is None and place.module.path.endswith(".ipynb")  # what stands last in a cell
     if is_shown or (lost := lost_sum(place.module, place.node)) is None:

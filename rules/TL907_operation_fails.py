@@ -83,7 +83,7 @@ def check_results(place: Node):
         )
 
 
-@on_node("Assign")
+@on_node("Assign", value="Tuple")
 def check_commas(place: Node):
     """`self.head = nn.Linear(8, 2),`"""
     if (use := stray_comma(place.module, place.node)) is not None:

@@ -162,6 +162,15 @@ def test_a_crash_of_a_rule_is_one_finding(tmp_path, body, said):
     assert said in found[0].message and "\n" not in found[0].message and "TL990" in found[0].message
 
 
+def test_a_rule_is_told_of_statements_by_the_kinds_of_their_values(tmp_path):
+    check = '@on_node("Assign", "Expr", value=("Call", "Tuple"))\ndef check(place):\n    yield place.finding("here")\n'
+    (tmp_path / "TL990_told.py").write_text(f'"""Told."""\n\nfrom torchlint import on_node\n\n\n{check}')
+    rules = {"TL990": load_rules([tmp_path])["TL990"]}
+    text = "import torch\nx = torch.zeros(3)\ny = 1\nx = y\nprint(x), 2\n'text'\ny = x + print(x)\n"
+    found = lint(text, Job.of("/nowhere/a.py", TEXT_WORLD, rules=rules)).findings
+    assert [(f.code, f.span.line) for f in found] == [("TL990", 2), ("TL990", 5)]
+
+
 def test_what_a_message_quotes_is_as_short_as_people_read():
     losses = [f"losses[{n}].item()" for n in range(100)]
     text = f"""import torch

@@ -61,12 +61,9 @@ class Trigger(Struct, frozen=True):
     remarks: bool = False  # is all that it finds severity `info`?
     called: tuple[str, ...] = ()  # words of the calls that nodes are; operations one of which comes before
     holds: tuple[str, ...] = ()  # the words one of which stands in each node that it is about
+    value: tuple[str, ...] = ()  # the kinds of what a statement gives, keeps or drops, as `Call` of `x = f()`
     words: tuple[str, ...] = ()  # one of which a file must contain for a call of these names to stand in it
-
-    @property
-    def of_objects(self) -> bool:
-        """Is it about calls of what a class makes, as in `criterion(output, target)`?"""
-        return any(name.endswith("()") for name in self.names)
+    of_objects: bool = False  # is it about calls of what a class makes, as in `criterion(output, target)`?
 
     @property
     def is_dry(self) -> bool:
@@ -211,16 +208,17 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
     names = tuple(_literal(a, path) for a in call.args) if call else ()
     many = {
         key: (options[key],) if isinstance(options[key], str) else tuple(options[key])
-        for key in ("needs", "without", "called", "holds")
+        for key in ("needs", "without", "called", "holds", "value")
         if key in options
     }
-    others = set(options) - {"needs", "without", "called", "holds", "unknown", "remarks"}
+    others = set(options) - {"needs", "without", "called", "holds", "value", "unknown", "remarks"}
     if others:
         raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, others)))}")
     kind = name.id[3:]
     words = tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in names) if kind == "call" else ()
     unknown, remarks = (options.get(key, False) for key in ("unknown", "remarks"))
-    return Trigger(kind, function, names, unknown=unknown, remarks=remarks, words=words, **many)
+    of_objects = any(name.endswith("()") for name in names)
+    return Trigger(kind, function, names, unknown=unknown, remarks=remarks, words=words, of_objects=of_objects, **many)
 
 
 def _literal(node: ast.expr, path: Path) -> Any:

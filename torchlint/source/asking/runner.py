@@ -119,7 +119,7 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
     asked: dict[tuple, list[Node]] = {}  # many rules ask for the same nodes: each assignment, each call
     made: dict[ast.AST, Node] = {}
     for rule, trigger in by_kind.get("node", ()):
-        which = trigger.names, trigger.called, trigger.holds
+        which = trigger.names, trigger.called, trigger.holds, trigger.value
         if which not in asked:
             nodes = [node for node in _nodes(module, trigger) if part is None or touches(node)]
             made |= {node: Node(Value(module, node)) for node in nodes if node not in made}
@@ -163,7 +163,9 @@ def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:
     kinds = tuple(getattr(ast, name) for name in trigger.names)
     if trigger.holds:
         return sorted(module.index.holding(trigger.holds, kinds), key=attrgetter("pos"))
-    return list(module.index.nodes(*kinds))
+    nodes = list(module.index.nodes(*kinds))
+    values = frozenset(getattr(ast, name) for name in trigger.value)
+    return [node for node in nodes if type(node.value) in values] if values else nodes
 
 
 def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[str, Round]]:
