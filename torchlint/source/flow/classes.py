@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import NamedTuple
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Stored, Value
