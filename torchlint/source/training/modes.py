@@ -15,7 +15,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Answer, LookedThrough, Value, frame_of
-from torchlint.source.text.index import enclosing_function, last_word, parameters_of, statement_of, within
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, parameters_of, statement_of, within
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.naming import sounds_like
@@ -217,11 +217,15 @@ def _gives_plain_layers(module: Module, name: str, made: ast.Call) -> bool:
 
 
 def _is_never_read(module: Module, layer: ast.Call) -> bool:
-    """`self.bn = BatchNorm2d(8)`, which no line of the file says again: it is there, and does not run."""
+    """`self.bn = BatchNorm2d(8)`, which no line of the file says again: it is there, and does not run. In its class
+    `self.options.bn` is something else.
+    """
     kept = [part for part in module.index.inside(statement_of(layer), ast.Attribute) if isinstance(part.ctx, ast.Store)]
     if len(kept) != 1 or any(map(module.index.says, _READ_BY_OTHER_NAMES)):
         return False
-    return len(module.index.attributes(kept[0].attr)) == len(module.index.stored(kept[0].attr))
+    own = enclosing_class(layer)
+    reads_of_it = (part for part in module.index.attributes(kept[0].attr) if isinstance(part.ctx, ast.Load))
+    return all(isinstance(part.value, ast.Attribute) and enclosing_class(part) is own for part in reads_of_it)
 
 
 def may_switch_to_training(module: Module) -> bool:
