@@ -104,6 +104,7 @@ def check(file: Node):
             help="leave it out, it changes nothing" if is_not_asked_for(use) else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
+            since=use.since,
             severity="info" if is_off(file, use.node) or is_constant(file.at(use.node)) else "warning",
         )
 

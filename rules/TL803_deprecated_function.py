@@ -145,6 +145,7 @@ def check(file: Node):
             help="nothing in this file needs the import" if use.unused else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
+            since=use.since,
             severity="info" if use.unused or is_quiet(use.name) or is_left_out(file.at(use.node)) else "warning",
         )
 

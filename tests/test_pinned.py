@@ -38,6 +38,9 @@ def severities(code: str, **settings) -> set[str]:
     [
         ({"requirements.txt": "numpy==1.14\npytorch==0.3.0\n"}, "info"),
         ({"requirements.txt": "torch == 1.0.1.post2\n"}, "info"),
+        ({"env.yml": "dependencies:\n  - pytorch=1.0.1\n"}, "info"),
+        ({"pyproject.toml": '[project]\ndependencies = [\n    "torch==1.0.1",\n]\n'}, "info"),
+        ({"pyproject.toml": '[project]\ndependencies = [\n    "torch>=1.0.1",\n]\n'}, "warning"),
         ({"environment.yml": "dependencies:\n  - python=3.6\n  - pytorch=1.0=py3.6_cuda9\n"}, "info"),
         ({"setup.py": "setup(install_requires=[\n    'torch==1.0.0',\n])\n"}, "info"),
         ({"spec-file.txt": f"@EXPLICIT\n{CHANNEL}/pytorch-1.0.1-py3.6_cuda8.tar.bz2\n"}, "info"),
@@ -91,3 +94,33 @@ def test_what_is_written_for_python_2_is_not_read(tree):
     assert result.findings == []
     assert any("Python 2" in notice for notice in result.notices)
     assert severities("TL907") == {"info"}
+
+
+REMOVED = """\
+import torch
+from torchvision import models
+
+net = models.resnet18(pretrained=True)
+spectrum = torch.rfft(torch.zeros(2, 3), 1)
+with torch.cuda.amp.autocast():
+    print(net(spectrum))
+"""
+
+
+@pytest.mark.parametrize(
+    ("pin", "removed", "deprecated"),
+    [
+        ("torch==1.6.0", "info", {4: "info", 6: "info"}),
+        ("torch==1.10.0", "warning", {4: "info", 6: "info"}),
+        ("torch==1.12.1", "warning", {4: "warning", 6: "info"}),  # with torchvision 0.13
+        ("torch==2.3.1", "warning", {4: "warning", 6: "info"}),
+        ("torch==2.4.0", "warning", {4: "warning", 6: "warning"}),
+        ("torch>=1.6", "warning", {4: "warning", 6: "warning"}),
+    ],
+)
+def test_what_the_torch_of_the_project_still_has_is_a_remark(tree, pin, removed, deprecated):
+    tree({"net.py": REMOVED, "requirements.txt": f"{pin}\n", ".git/HEAD": ""})
+    everything = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+    found = check(["."], everything).findings
+    assert {f.severity for f in found if f.code == "TL802"} == {removed}
+    assert {f.span.line: f.severity for f in found if f.code == "TL803"} == deprecated

@@ -49,7 +49,8 @@ class Note(Struct, frozen=True):
 
 class Finding(Struct, frozen=True):
     """One thing said about one place. `cell` is the 1-based code cell of a notebook; lines then count in that cell.
-    `from_run`: whether it was seen in the dry run, not read in the text.
+    `from_run`: whether it was seen in the dry run, not read in the text. `since`: from which version of a library on it
+    is so, `torch 2.6`, where that is told of this one.
     """
 
     code: str
@@ -63,6 +64,7 @@ class Finding(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     cell: int | None = None
     from_run: bool = False
+    since: str = ""
 
     @property
     def lines(self) -> set[int]:

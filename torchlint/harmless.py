@@ -102,5 +102,7 @@ class Harmless:
             return False
         if finding.from_run and self._pinned.runs_otherwise:
             return True
+        if finding.since:
+            return self._pinned.is_before_release(finding.since)
         since = self._rules[finding.code].since if finding.code in self._rules else None
         return since is not None and self._pinned.is_before(since)

@@ -8,7 +8,10 @@ from functools import cached_property
 
 from torchlint.project import View
 
-_FILES = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py", "spec-file.txt", "spec_file.txt")
+_FILES = (
+    *("requirements.txt", "environment.yml", "environment.yaml", "env.yml", "env.yaml", "conda.yml", "conda.yaml"),
+    *("setup.py", "setup.cfg", "pyproject.toml", "spec-file.txt", "spec_file.txt"),
+)
 _TORCH = re.compile(  # by name, or the address of a package, as `conda list --explicit` gives it
     r"""^(?:[ \t"'-]*(?:py)?torch[ \t]*={1,3}[ \t]*|https?://\S*/(?:py)?torch-)(\d{1,3})\.(\d{1,3})""",
     re.MULTILINE | re.IGNORECASE,
@@ -20,6 +23,8 @@ _TORCH_SAID = re.compile(  # in a manual; with what shows that more than that on
     re.IGNORECASE,
 )
 _PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VISION_OF_TWO = 15  # torchvision 0.15 came with torch 2.0, 0.14 with torch 1.13
 _NUMBERS = (0, 4)  # the torch in which a loss became a number, and variables became tensors
 
 
@@ -57,6 +62,17 @@ class Pinned:
     def is_before(self, since: str) -> bool:
         """Is torch one from before a version?"""
         return self._torch is not None and self._torch < tuple(map(int, since.split(".")))
+
+    def is_before_release(self, said: str) -> bool:
+        """The same for `torch 2.0`, or `torchvision 0.15`, which came with that."""
+        library, _, version = said.partition(" ")
+        numbers = _VERSION.match(version)
+        if numbers is None or library not in ("torch", "torchvision"):
+            return False
+        first, second = int(numbers[1]), int(numbers[2])
+        if library == "torchvision":
+            first, second = (1, second - 1) if second < _VISION_OF_TWO else (2, second - _VISION_OF_TWO)
+        return self._torch is not None and self._torch < (first, second)
 
     @property
     def runs_otherwise(self) -> bool:

@@ -15,7 +15,14 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Answer, LookedThrough, Value, frame_of
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, parameters_of, statement_of, within
+from torchlint.source.text.index import (
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    parameters_of,
+    statement_of,
+    within,
+)
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.naming import sounds_like
