@@ -10,7 +10,7 @@ from torchlint.source.flow import flow
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
-from torchlint.source.text.spelling import truth_by_parts
+from torchlint.source.text.spelling import truth_by_parts, unparsed
 
 COMPARED = {
     ast.Eq: operator.eq,
@@ -179,8 +179,28 @@ def _constant(value: Value):
     ):
         return _NOTHING
     found = flow.origins(value)
-    return (
-        found[0].node.value
-        if len(found) == 1 and isinstance(found[0].node, ast.Constant) and not found[0].path
-        else _NOTHING
-    )
+    if len(found) == 1 and isinstance(found[0].node, ast.Constant) and not found[0].path:
+        return found[0].node.value
+    return _asked_where_it_is_called(value)
+
+
+def _asked_where_it_is_called(value: Value):
+    """What a parameter is where `convert(x, kind=self.kind)` stands under `if self.kind == "wide":`."""
+    frame, node = value.frame, value.node
+    if frame is None or frame.call is None or not isinstance(node, ast.Name):
+        return _NOTHING
+    given = next((k.value for k in frame.call.node.keywords if k.arg == node.id), None)
+    home = node.at.lookup(node.id)
+    if not isinstance(given, (ast.Name, ast.Attribute)) or home is None or home.node is not frame.function:
+        return _NOTHING
+    child: ast.AST = frame.call.node
+    for parent in ancestors(child):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, ast.If) and child is not parent.test and not is_in(child, parent.orelse):
+            test = parent.test
+            is_equal = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)
+            if is_equal and unparsed(test.left) == unparsed(given) and isinstance(test.comparators[0], ast.Constant):
+                return test.comparators[0].value
+        child = parent
+    return _NOTHING
