@@ -44,7 +44,12 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
             continue
         if any(
             act.role in (TRAIN, OPAQUE)
-            and (act.on is None or not are_distinct(act.on, switch.on) or _is_given_to(act.on, switch.on))
+            and (
+                act.on is None
+                or not are_distinct(act.on, switch.on)
+                or _is_given_to(act.on, switch.on)
+                or _is_part(act.on, switch.on)
+            )
             for act in found
         ):
             continue
@@ -67,6 +72,16 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
                 kept.append((switch, step))
                 break
     return kept
+
+
+def _is_part(part: Value, model: Value) -> bool:
+    """`model.classifier.train()`: the modes of its parts are set one by one, as some are to stay as they are."""
+    node = part.node
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        if is_same(part.at(node, ()), model):
+            return True
+    return False
 
 
 def _may_switch(event: Event, model: Value) -> bool:

@@ -10,7 +10,7 @@ from torchlint.facts import fact, named, words
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
-from torchlint.source.flow.kinds import ARRAY, MODULE, kinds
+from torchlint.source.flow.kinds import ARRAY, MODULE, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
@@ -218,6 +218,8 @@ def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | 
         return device_of(receiver, depth - 1)
     if last_word(arguments[0]) in ("dtype", "float", "float32", "half"):
         return device_of(receiver, depth - 1)
+    if kinds(target) == {TENSOR}:  # `mask.to(x)`
+        return device_of(target, depth - 1)
     return _target(target, depth)
 
 
