@@ -73,6 +73,7 @@ class SeenUses:
         self._nodes: dict[ast.AST, list[ast.AST]] = {}
         self._bound: dict[tuple[ast.AST, str], list[ast.expr] | None] = {}
         self._families: dict[str, frozenset[str] | None] = {}
+        self._libraries: dict[str, frozenset[str]] = {}
 
     def tree(self, path: str) -> ast.Module | None:
         """None where it cannot be parsed, or too many have been asked for."""
@@ -189,6 +190,8 @@ class SeenUses:
             for node, parent in self._uses(path, tree, name):
                 if isinstance(node, ast.Name) and owner:
                     continue
+                if isinstance(node, ast.Attribute) and self._is_of_library(path, node):
+                    continue
                 if isinstance(node, ast.Attribute) and owner and self._is_of_another(path, node, name, owner):
                     continue
                 if not (isinstance(parent, ast.Call) and parent.func is node):
@@ -196,6 +199,28 @@ class SeenUses:
                 by_class = owner and last_word(node.value)[:1].isupper()
                 found.append(SeenCall(self._place(path, tree, node), parent, 1 if by_class else 0))
         return found if programs else None
+
+    def _is_of_library(self, path: str, node: ast.Attribute) -> bool:
+        """Is it `torch.save`, of a module that is none of the project?"""
+        root: ast.AST = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return False
+        if path not in self._libraries:
+            self._libraries[path] = frozenset(self._brought(path))
+        return root.id in self._libraries[path]
+
+    def _brought(self, path: str) -> Iterator[str]:
+        """The names that a file imports from libraries alone."""
+        for node in ast.walk(self.tree(path) or ast.Pass()):
+            if isinstance(node, ast.Import):
+                modules = [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                modules = [(alias.asname or alias.name, node.module or "") for alias in node.names]
+            else:
+                continue
+            yield from (name for name, module in modules if self._view.resolve(module, 0, path) is None)
 
     def _is_of_another(self, path: str, node: ast.Attribute, name: str, owner: str) -> bool:
         """Is it `self.name` in a class that has nothing to do with the owner, and that has such a method?"""

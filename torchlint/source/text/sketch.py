@@ -28,8 +28,8 @@ _WORD = re.compile(rb"\w+")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
 _METHOD = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
-_FILE = re.compile(rb"(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+|\w+(?=\.py\b)")
-_BELOW = re.compile(rb"(\w+)[./\\]+(?=(\w+))")  # what a path, or a dotted name, says to lie in what
+_FILE = re.compile(rb"(?<=\bimport )\w+|(?<=\bfrom )\w+|(?<=-m )\w+|(?<!\w)\w+(?=\.py\b)")
+_BELOW = re.compile(rb"(?<!\w)(\w+)[./\\]+(?=(\w+))")  # what a path, or a dotted name, says to lie in what
 _BEGUN = re.compile(rb"(?<![\w./\\-])\w+(?=[./\\:]\w)")  # where one begins
 _STAR = re.compile(rb"\bimport[ \t]*\(?[ \t\n]*\*")
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it

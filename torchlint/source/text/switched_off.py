@@ -76,16 +76,19 @@ class SwitchedOff:
             return None
 
     def _is_left_out(self, called: str, before: int, switch: Switch) -> bool:
-        """Does no call give it by its place, as the one after some others?"""
+        """Does no call give it by its place, as the one after some others? A function that is there to be called by hand
+        may be given what it can do without.
+        """
         trees = self._programs(self._view.naming(called)) if called else None
         if trees is None:
             return False
-        for call in (call for tree in trees for call in _calls_of(tree, called)):
+        calls = [call for tree in trees for call in _calls_of(tree, called)]
+        for call in calls:
             if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
                 return False
             if len(call.args) > before and not _is_off(call.args[before], switch):
                 return False
-        return True
+        return bool(calls) or not switch.by_none or called[:1].isupper()
 
 
 def _calls_of(tree: ast.Module, called: str) -> Iterator[ast.Call]:
