@@ -328,3 +328,15 @@ def test_a_copy_of_a_library_is_public(tree):
     assert severities() == {"info"}
     tree({"other/setup.py": "from setuptools import setup\nsetup(name='other')\n"})
     assert severities() == {"warning"}
+
+
+SAVE = f"import torch\n\n\ndef save(model, rank):\n    if rank == 0:\n        torch.save(model, 'net.pt')\n        {DEPRECATED}\n"
+
+
+@pytest.mark.parametrize(
+    ("main", "severity"),
+    [("print(1)\n", "warning"), ("import net\nnet.save(1, 1)\n", "info"), ("import net\nnet.save(1, 0)\n", "warning")],
+)
+def test_a_call_of_a_library_gives_it_nothing(tree, main, severity):
+    tree({"net.py": SAVE, "main.py": main})
+    assert severities() == {severity}

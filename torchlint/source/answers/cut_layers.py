@@ -19,8 +19,8 @@ from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
 _FLAT = named("flat")
-_CUTTING = ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy", "Variable")
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
+_CUTTING = ("detach", "item", "numpy", *(name.rpartition(".")[2] for names in _ANEW for name in names))
 
 
 def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:

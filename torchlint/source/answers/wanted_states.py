@@ -39,8 +39,8 @@ def is_never_renewed(module: Module, holder: ast.expr) -> bool:
     if not isinstance(holder, ast.Name) or "best" not in holder.id.lower() or loops_around(holder):
         return False
     named = _named_in(module, holder.id).get(enclosing_function(holder), [])
-    reads = [one for one in named if isinstance(one.ctx, ast.Load)]
-    if len(named) != 2 or len(reads) != 1 or loops_around(reads[0]):
+    reads = [one for one in named if isinstance(one.ctx, ast.Load)] if len(named) == 2 else []
+    if len(reads) != 1 or loops_around(reads[0]):
         return False
     user, (block, first) = reads[0].up, block_of(statement_of(holder))
     last = block.index(statement_of(reads[0])) if statement_of(reads[0]) in block else -1

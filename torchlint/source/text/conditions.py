@@ -12,7 +12,7 @@ from torchlint.source.text.index import DEFINITIONS
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_MOST_BEFORE = 100  # statements of a block before a line: it may be as long as the file
+_MOST_BEFORE = 10  # statements of a block before a line: it may be as long as the file
 
 
 class Condition(NamedTuple):

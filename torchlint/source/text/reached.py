@@ -104,6 +104,7 @@ class Reached:
         self._open |= by_hand | self._packaged
         self._names = self._named()
         self._shown: dict[str, frozenset[str]] = {}
+        self._scripts: dict[str, bool] = {}
 
     def answer(self, path: str) -> str:
         """All that is told of a file, in short."""
@@ -138,9 +139,13 @@ class Reached:
 
     def is_script(self, path: str) -> bool:
         """Does a file, run by hand, call something that it defines in its main block? Others may be excerpts."""
-        if path not in self._sketches or not any(piece.kind == "main" for piece in self._sketches[path].pieces):
-            return False
-        return any(piece.name in self._names.get(path, ()) for piece in self._sketches[path].pieces if piece.name)
+        if path not in self._scripts:  # asked at each finding
+            pieces = self._sketches[path].pieces if path in self._sketches else ()
+            has_main = any(piece.kind == "main" for piece in pieces)
+            self._scripts[path] = has_main and any(
+                piece.name in self._names.get(path, ()) for piece in pieces if piece.name
+            )
+        return self._scripts[path]
 
     def is_left_over(self, path: str) -> bool:
         """Is a file set aside, or does nothing lead to it, while others like it are used? What stands alone, or beside

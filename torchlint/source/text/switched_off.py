@@ -76,8 +76,8 @@ class SwitchedOff:
             return None
 
     def _is_left_out(self, called: str, before: int, switch: Switch) -> bool:
-        """Does no call give it by its place, as the one after some others? A function that is there to be called by hand
-        may be given what it can do without.
+        """Does no call give it by its place, as the one after some others? A function that is to be called by hand may
+        be given what it can do without.
         """
         trees = self._programs(self._view.naming(called)) if called else None
         if trees is None:
