@@ -20,7 +20,7 @@ from torchlint.source.training.regions import under_no_grad
 
 _FLAT = named("flat")
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
-_CUTTING = ("detach", "item", "numpy", *(name.rpartition(".")[2] for names in _ANEW for name in names))
+_MAKING = tuple(name.rpartition(".")[2] for names in _ANEW for name in names)
 
 
 def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
@@ -65,7 +65,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
 def _says_a_cut(module: Module, body: ast.AST) -> bool:
     """A cheap question before the others."""
     return bool(standing_in(body, module.index.attributes("data"))) or any(
-        module.index.calls_of(*_CUTTING, inside=body)
+        module.index.calls_of("detach", "item", "numpy", *_MAKING, inside=body)
     )
 
 
