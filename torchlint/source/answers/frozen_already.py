@@ -27,7 +27,7 @@ def is_so_anyhow(module: Module, layer: ast.expr, value: ast.expr) -> Answer:
     for before in _surely_before(statement_of(layer)):
         if wanted and isinstance(before, ast.Assign) and _sets(before, name):
             return True if _is_new(module, before.value) else None
-        frozen = _frozen_by(before)
+        frozen = frozen_by(before)
         if frozen and _is_part(name, frozen):
             return not wanted
         if _has_a_new_last(module, before, name):
@@ -71,7 +71,7 @@ def _is_part(name: str, whole: str) -> bool:
     return name == whole or name.startswith((f"{whole}.", f"{whole}["))
 
 
-def _frozen_by(statement: ast.stmt) -> str:
+def frozen_by(statement: ast.stmt) -> str:
     """`net` of `net.requires_grad_(False)` and of a loop over its parameters that does nothing else"""
     if isinstance(statement, ast.For) and len(statement.body) == 1:
         over, [inner] = statement.iter, statement.body
