@@ -132,6 +132,7 @@ How living weights are found: `torchlint/source/answers/aliased_weights.py`; who
 
 from torchlint import Node, on_node
 from torchlint.source.answers.aliased_weights import collected_states, kept_models, kept_states
+from torchlint.source.answers.own_averages import own_averages
 from torchlint.source.answers.wanted_states import does_harm, is_never_renewed
 
 read_on = ("TL804", "torch.nn.Module", "notes/serialization")
@@ -164,6 +165,20 @@ def another_name(place: Node):
         holder, model = place.source(kept.holder), place.source(kept.value)
         message = f"`{holder}` is another name for `{model}`, which goes on being trained"
         yield _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)`")
+
+
+@on_node("Call", called=("load_state_dict",), needs="state_dict")
+@on_node("For", needs="parameters|state_dict")
+def followed(place: Node):
+    """`average = model`, and then `for a, p in zip(average.parameters(), model.parameters()): a.lerp_(p, 0.1)`"""
+    for found in own_averages(place.module, place.node):
+        average, model = place.source(found.average), place.source(found.model)
+        yield place.finding(
+            f"`{average}` is `{model}` itself: what is to follow it has the same weights",
+            help="let it be a model of its own: `copy.deepcopy(…)` where it is made",
+            notes=[found.made.module.note(found.made.node, "both are this model")],
+            at=found.update,
+        )
 
 
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):

@@ -1,0 +1,132 @@
+"""Averages and targets that follow a model and are that model: another name for it, or its own weights in a list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import SAME_WEIGHTS, origins
+from torchlint.source.flow.kinds import MODULE
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import bound_argument, is_static
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
+from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.training.roles import seems
+from torchlint.source.training.sameness import of_two_calls
+
+_WEIGHTS = ("parameters", "named_parameters", "state_dict")
+_ALL_OF = ("values", "items", "list", "tuple", "enumerate")
+_SAME_MEMORY = ("detach", "data")
+_DEPTH = 3
+
+
+class Followed(NamedTuple):
+    """`average` is made to follow `model` at `update`, and both are what `made` makes."""
+
+    update: ast.AST
+    average: ast.expr
+    model: ast.expr
+    made: Value
+
+
+def own_averages(module: Module, node: ast.For | ast.Call) -> Iterator[Followed]:
+    """`for a, p in zip(average.parameters(), model.parameters()): a.mul_(0.9).add_(p, alpha=0.1)`, and
+    `target.load_state_dict(model.state_dict())`, of one and the same model
+    """
+    pair = _loaded(node) if isinstance(node, ast.Call) else _followed(node)
+    if pair is None:
+        return
+    update, average, model = pair
+    if unparsed(average) == unparsed(model):
+        return
+    first, second = _only_made(Value(module, average)), _only_made(Value(module, model))
+    if first is None or second is None or first.node is not second.node or first.path != second.path:
+        return
+    if not of_two_calls(first, second) and seems(first, MODULE):
+        yield Followed(update, average, model, first)
+
+
+def _loaded(call: ast.Call) -> tuple[ast.AST, ast.expr, ast.expr] | None:
+    """`target` and `model` of `target.load_state_dict(model.state_dict())`"""
+    target, given = receiver(call), call.args[0] if len(call.args) == 1 else None
+    is_state = isinstance(given, ast.Call) and last_word(given.func) == "state_dict"
+    source = receiver(given) if is_state else None
+    return (call, target, source) if target is not None and source is not None else None
+
+
+def _followed(loop: ast.For) -> tuple[ast.AST, ast.expr, ast.expr] | None:
+    """The first change in place by which one of two models follows the other in a loop over the weights of both."""
+    over = loop.iter
+    if not isinstance(over, ast.Call) or last_word(over.func) != "zip" or len(over.args) != 2:
+        return None
+    targets = loop.target.elts if isinstance(loop.target, ast.Tuple) and len(loop.target.elts) == 2 else []
+    models, words = [_model_of(one) for one in over.args], [_last_name(one) for one in targets]
+    if len(words) != 2 or None in models or None in words:
+        return None
+    for statement in loop.body:
+        for mine, other in ((0, 1), (1, 0)):
+            if _changes(statement, words[mine]) and _names(statement, words[other]):
+                return statement, models[mine], models[other]
+    return None
+
+
+def _model_of(weights: ast.expr) -> ast.expr | None:
+    """`model` of `model.parameters()` and `model.state_dict().values()`"""
+    while isinstance(weights, ast.Call) and last_word(weights.func) in _ALL_OF:
+        inner = receiver(weights)
+        weights = inner if inner is not None else next(iter(weights.args), None)
+    is_all = isinstance(weights, ast.Call) and last_word(weights.func) in _WEIGHTS and not weights.args
+    return receiver(weights) if is_all else None
+
+
+def _last_name(target: ast.expr) -> str | None:
+    """`p` of `p` and of `(name, p)`"""
+    last = target.elts[-1] if isinstance(target, ast.Tuple) and target.elts else target
+    return last.id if isinstance(last, ast.Name) else None
+
+
+def _changes(statement: ast.stmt, name: str) -> bool:
+    """`a.data.mul_(0.9).add_(p, alpha=0.1)`, `a.data = …`, `a.data.copy_(…)`"""
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+        return isinstance(target, (ast.Attribute, ast.Subscript)) and unparsed(target) in (f"{name}.data", f"{name}[:]")
+    node = statement.value if isinstance(statement, ast.Expr) else None
+    in_place = False
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        word = last_word(node.func) if isinstance(node, ast.Call) else node.attr
+        in_place = in_place or isinstance(node, ast.Call) and word.endswith("_") and not word.startswith("_")
+        node = receiver(node) if isinstance(node, ast.Call) else node.value
+    return in_place and isinstance(node, ast.Name) and node.id == name
+
+
+def _names(statement: ast.stmt, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement))
+
+
+def _only_made(value: Value, depth: int = _DEPTH) -> Value | None:
+    """The one call that makes an object, whatever it goes by; a copy of it is another one."""
+    found = origins(value, SAME_WEIGHTS)
+    if len(found) != 1 or found[0].node is None:
+        return None
+    [origin] = found
+    if isinstance(origin.node, ast.arg) and depth and not origin.path:
+        given = _given(origin)
+        made = [_only_made(one, depth - 1) if one is not None else None for one in given]
+        return made[0] if made and all(one is not None and one.node is made[0].node for one in made) else None
+    return origin if isinstance(origin.node, ast.Call) else None
+
+
+def _given(parameter: Value) -> list[Value | None]:
+    """What all calls that are seen give for a parameter."""
+    function = enclosing_function(parameter.node)
+    function = parameter.node.up.up if isinstance(parameter.node.up, ast.arguments) else function
+    if not isinstance(function, FUNCTIONS) or isinstance(function, ast.Lambda):
+        return []
+    owner = method_class(parameter.module, function)
+    bound = owner is not None and not is_static(function)
+    calls = callers_of(parameter.module, function, owner, everywhere=True)
+    return [bound_argument(function, parameter.node, call, bound) for call in calls]
