@@ -5,6 +5,9 @@ the model never changes. Nothing fails, the loss just does not go down. Put it b
 The same happens, more quietly, when micro-batches are accumulated and each of them clears the gradients: only the last
 one counts.
 
+In a GAN the discriminator's loss fills the generator's gradients too, unless it is given `fake.detach()`: a generator
+that was cleared before it, and not after, learns to help the discriminator.
+
 A clear that does not stand beside the two, below a condition of its own say, may be meant: it is a remark.
 
 ```python bad
@@ -112,10 +115,12 @@ for z in batches:
 ```
 
 How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`; what runs in the middle
-of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `cleared_by_hand.py`.
+of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `cleared_by_hand.py`; what a discriminator's
+loss leaves in the generator: `adversary_gradients.py`.
 """
 
 from torchlint import Node, Round, on_node, on_round
+from torchlint.source.answers.adversary_gradients import adversary_gradients
 from torchlint.source.answers.cleared_by_hand import clears_all_by_hand
 from torchlint.source.answers.discarded_gradients import discarded_gradients
 from torchlint.source.answers.hooks_of_bases import cleared_before_step
@@ -158,6 +163,22 @@ def between_losses(round: Round):
                 round.note(clear, "cleared here"),
             ],
             at=clear.place_beside(backward, step),
+        )
+
+
+@on_round("function", "file", needs=("backward", "step"))
+def of_the_adversary(round: Round):
+    """Clear the generator, backward of the discriminator's loss through it, step of the discriminator, and then its own
+    backward and step.
+    """
+    for found in adversary_gradients(round.module, round.acts) if round.may_train else ():
+        generator = round.quoted(found.made.node.func)
+        yield round.finding(
+            f"`{found.backward.text}` leaves gradients in `{generator}` that help the discriminator, and"
+            f" `{found.step.text}` uses them beside its own",
+            help=f"give the discriminator what is detached, or clear right before `{found.own.text}`",
+            notes=[round.note(found.made, "its gradients are not cut off here"), round.note(found.step, "used here")],
+            at=found.backward,
         )
 
 

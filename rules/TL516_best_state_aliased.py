@@ -126,8 +126,10 @@ for epoch in range(9):
     layers.append(len(model.state_dict()))
 ```
 
+An average or a target network that is to follow a model must be a copy, too: `average = model` follows itself.
+
 How living weights are found: `torchlint/source/answers/aliased_weights.py`; who wants them: `wanted_states.py` and
-`dropped_results.py` beside it.
+`dropped_results.py` beside it; what follows itself: `own_averages.py`.
 """
 
 from torchlint import Node, on_node

@@ -14,7 +14,7 @@ from torchlint.source.training.graphs import backpropagated, graph, is_model_cal
 from torchlint.source.training.optimizers import holds
 from torchlint.source.training.updates import LostGradients
 
-_ASIDE = (EVAL, TRAIN, SCHEDULE)
+ASIDE = (EVAL, TRAIN, SCHEDULE)
 # Who mentions these may look at gradients before they are cleared.
 _LOOKING = ("grad", "register_hook", "register_full_backward_hook", "register_backward_hook", "register_post_acc")
 
@@ -22,20 +22,24 @@ _LOOKING = ("grad", "register_hook", "register_full_backward_hook", "register_ba
 def discarded_gradients(module: Module, found: list[Act]) -> Iterator[LostGradients]:
     """backward, clear, backward, step, one after the other, of one optimizer: only the second loss is learned."""
     steps = [act for act in found if act.role == STEP]
-    if len({act.on_text for act in steps}) != 1 or any(any(module.index.attributes(word)) for word in _LOOKING):
+    if len({act.on_text for act in steps}) != 1 or looks_at_gradients(module):
         return
-    plain = [act for act in found if act.role not in _ASIDE]
+    plain = [act for act in found if act.role not in ASIDE]
     for first, clear, second, step in zip(plain, plain[1:], plain[2:], _next_steps(plain)):
         if (
             (first.role, clear.role, second.role) == (BACKWARD, CLEAR, BACKWARD)
             and step is not None
-            and _stand_alike(first, clear, second, step)
+            and stand_alike(first, clear, second, step)
             and clear.clears_surely(step)
             and not first.node.keywords
             and _is_for(step, first)
             and not _may_be_used(module, first, clear)
         ):
             yield LostGradients(clear, first, step)
+
+
+def looks_at_gradients(module: Module) -> bool:
+    return any(any(module.index.attributes(word)) for word in _LOOKING)
 
 
 def _next_steps(plain: list[Act]) -> list[Act | None]:
@@ -49,7 +53,7 @@ def _next_steps(plain: list[Act]) -> list[Act | None]:
     return later[::-1]
 
 
-def _stand_alike(*some: Act) -> bool:
+def stand_alike(*some: Act) -> bool:
     """In one function, under the same conditions and in the same loops?"""
     places = {
         (id(act.function), tuple((id(t.node), truth) for t, truth in act.event.tests), tuple(map(id, act.event.loops)))

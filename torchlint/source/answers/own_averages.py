@@ -19,8 +19,7 @@ from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import of_two_calls
 
 _WEIGHTS = ("parameters", "named_parameters", "state_dict")
-_ALL_OF = ("values", "items", "list", "tuple", "enumerate")
-_SAME_MEMORY = ("detach", "data")
+_ALL_OF = ("values", "items", "list", "tuple")
 _DEPTH = 3
 
 
@@ -123,7 +122,6 @@ def _only_made(value: Value, depth: int = _DEPTH) -> Value | None:
 def _given(parameter: Value) -> list[Value | None]:
     """What all calls that are seen give for a parameter."""
     function = enclosing_function(parameter.node)
-    function = parameter.node.up.up if isinstance(parameter.node.up, ast.arguments) else function
     if not isinstance(function, FUNCTIONS) or isinstance(function, ast.Lambda):
         return []
     owner = method_class(parameter.module, function)
