@@ -6,14 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.flow.callers import callers_of
-from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.callers import given_for
 from torchlint.source.flow.flow import SAME_WEIGHTS, origins
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
+from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import of_two_calls
@@ -113,18 +111,7 @@ def _only_made(value: Value, depth: int = _DEPTH) -> Value | None:
         return None
     [origin] = found
     if isinstance(origin.node, ast.arg) and depth and not origin.path:
-        given = _given(origin)
+        given = given_for(origin)
         made = [_only_made(one, depth - 1) if one is not None else None for one in given]
         return made[0] if made and all(one is not None and one.node is made[0].node for one in made) else None
     return origin if isinstance(origin.node, ast.Call) else None
-
-
-def _given(parameter: Value) -> list[Value | None]:
-    """What all calls that are seen give for a parameter."""
-    function = enclosing_function(parameter.node)
-    if not isinstance(function, FUNCTIONS) or isinstance(function, ast.Lambda):
-        return []
-    owner = method_class(parameter.module, function)
-    bound = owner is not None and not is_static(function)
-    calls = callers_of(parameter.module, function, owner, everywhere=True)
-    return [bound_argument(function, parameter.node, call, bound) for call in calls]

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from torchlint.facts import named, words
 from torchlint.source.answers.frozen_already import frozen_by
-from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.callers import given_for
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.signatures import bound_argument, first_parameter
+from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.values import Answer, Stored, Value
-from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word, within
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, within
 from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.certain_modes import certainly_asks_mode
 from torchlint.source.training.members import is_of_self
@@ -129,20 +129,11 @@ def _made(value: Value, depth: int = _DEPTH) -> list[Value]:
     """The expressions that make an object; of a parameter those that the callers give, as far as they are seen."""
     found: list[Value] = []
     for origin in identity(value).values():
-        given = _given(origin) if isinstance(origin.node, ast.arg) and depth else []
-        found += [made for one in given for made in _made(one, depth - 1)] or [origin]
+        given = given_for(origin) if isinstance(origin.node, ast.arg) and depth else []
+        found += [
+            made for one in given if one is not None and one.node is not None for made in _made(one, depth - 1)
+        ] or [origin]
     return found
-
-
-def _given(parameter: Value) -> list[Value]:
-    """What callers give for a parameter."""
-    function = enclosing_function(parameter.node)
-    if not isinstance(function, FUNCTIONS) or isinstance(function, ast.Lambda) or parameter.path:
-        return []
-    owner = method_class(parameter.module, function)
-    calls = callers_of(parameter.module, function, owner, everywhere=True)
-    found = (bound_argument(function, parameter.node, call, owner is not None) for call in calls)
-    return [value for value in found if value is not None and value.node is not None]
 
 
 def _stays_frozen(cls: ClassInfo, part: str) -> bool:

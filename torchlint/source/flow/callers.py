@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.flow import flow  # whom a call calls is known by where its callee comes from
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import imported_name
+from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
-from torchlint.source.text.index import DEFINITIONS
+from torchlint.source.text.index import DEFINITIONS, enclosing_function
 from torchlint.source.text.spelling import is_super, root_of
 from torchlint.source.text.surface import Surface, surface
 
@@ -39,6 +40,17 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None, every
             for call in known.get(id(target), ())
         }
         yield from sorted(found.values(), key=lambda call: call.node.pos) if len(found) > 1 else found.values()
+
+
+def given_for(parameter: Value) -> list[Value | None]:
+    """What all calls that are seen give for a parameter; None where one leaves it out."""
+    function = enclosing_function(parameter.node)
+    if function is None or isinstance(function, ast.Lambda) or parameter.path:
+        return []
+    owner = method_class(parameter.module, function)
+    bound = owner is not None and not is_static(function)
+    calls = callers_of(parameter.module, function, owner, everywhere=True)
+    return [bound_argument(function, parameter.node, call, bound) for call in calls]
 
 
 @remembered
