@@ -134,7 +134,7 @@ How living weights are found: `torchlint/source/answers/aliased_weights.py`; who
 
 from torchlint import Node, on_node
 from torchlint.source.answers.aliased_weights import collected_states, kept_models, kept_states
-from torchlint.source.answers.own_averages import own_averages
+from torchlint.source.answers.own_averages import becomes_its_model, own_averages
 from torchlint.source.answers.wanted_states import does_harm, is_never_renewed
 
 read_on = ("TL804", "torch.nn.Module", "notes/serialization")
@@ -180,6 +180,19 @@ def followed(place: Node):
             help="let it be a model of its own: `copy.deepcopy(…)` where it is made",
             notes=[found.made.module.note(found.made.node, "both are this model")],
             at=found.update,
+        )
+
+
+@on_node("Assign", needs="target|ema|average")
+def becomes(place: Node):
+    """`self.target = self.policy`, to bring the target network up to date"""
+    found = becomes_its_model(place.module, place.node)
+    if found is not None and place.module.mentions("optim"):
+        average, model = place.source(found.average), place.source(found.model)
+        yield place.finding(
+            f"`{average}` is `{model}` itself from here on, and goes with each of its steps",
+            help=f"give it the weights: `{average}.load_state_dict({model}.state_dict())`",
+            notes=[found.made.module.note(found.made.node, "made as a model of its own here")],
         )
 
 

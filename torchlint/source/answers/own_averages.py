@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.callers import given_for
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import SAME_WEIGHTS, origins
-from torchlint.source.flow.kinds import MODULE
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
-from torchlint.source.training.sameness import of_two_calls
+from torchlint.source.training.sameness import identity, of_two_calls
 
 _WEIGHTS = ("parameters", "named_parameters", "state_dict")
 _ALL_OF = ("values", "items", "list", "tuple")
+_FOLLOWS = re.compile(r"(^|_)(target|ema|average)(_|\d|$)")
 _DEPTH = 3
 
 
@@ -45,6 +50,49 @@ def own_averages(module: Module, node: ast.For | ast.Call) -> Iterator[Followed]
         return
     if not of_two_calls(first, second) and seems(first, MODULE):
         yield Followed(update, average, model, first)
+
+
+def becomes_its_model(module: Module, assign: ast.Assign) -> Followed | None:
+    """`self.target = self.policy` in a method that is to bring a target network up to date, which was made like it"""
+    average, model = assign.targets[0], assign.value
+    if len(assign.targets) > 1 or not all(isinstance(one, (ast.Name, ast.Attribute)) for one in (average, model)):
+        return None
+    if not _FOLLOWS.search(last_word(average).lower()) or _FOLLOWS.search(last_word(model).lower()):
+        return None
+    function = enclosing_function(assign)
+    again = loops_around(assign) if isinstance(average, ast.Name) else getattr(function, "name", "") != "__init__"
+    made = _only_made(Value(module, model)) if again else None
+    if made is None or MODULE not in kinds(made):
+        return None
+    others = [Value(module, value) for value in _other_values(module, assign, average)]
+    alike = [one for one in others if _is_made_alike(one, made)]
+    return Followed(assign, average, model, alike[0]) if alike else None
+
+
+def _other_values(module: Module, assign: ast.Assign, average: ast.expr) -> list[ast.expr]:
+    """What else a name or an attribute of `self` is given, in plain assignments."""
+    if isinstance(average, ast.Name):
+        scope = average.at.lookup(average.id)
+        stores: list[ast.AST] = scope.bindings[average.id] if scope is not None else []
+    else:
+        function = enclosing_function(assign)
+        owner = method_class(module, function) if function is not None else None
+        stores = [one.target for one in owner.attribute(average.attr) if one.target is not None] if owner else []
+        stores = [one for one in stores if unparsed(one) == unparsed(average)]
+    statements = [store.up for store in stores if isinstance(store.up, ast.Assign) and store.up is not assign]
+    return [statement.value for statement in statements if len(statement.targets) == 1]
+
+
+def _is_made_alike(one: Value, made: Value) -> bool:
+    """Is it a copy of what is made, or another one of its kind?"""
+    found = origins(one, SAME_WEIGHTS)
+    if len(found) != 1 or not isinstance(found[0].node, ast.Call) or found[0].path:
+        return False
+    [other] = found
+    if external_name(other.at(other.node.func, ())) == "copy.deepcopy":
+        return bool(identity(other).keys() & identity(made).keys())
+    is_another = other.node is not made.node or of_two_calls(other, made)
+    return is_another and unparsed(other.node.func) == unparsed(made.node.func) and MODULE in kinds(other)
 
 
 def _loaded(call: ast.Call) -> tuple[ast.AST, ast.expr, ast.expr] | None:
