@@ -14,7 +14,7 @@ from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
@@ -61,12 +61,21 @@ def becomes_its_model(module: Module, assign: ast.Assign) -> Followed | None:
         return None
     function = enclosing_function(assign)
     again = loops_around(assign) if isinstance(average, ast.Name) else getattr(function, "name", "") != "__init__"
-    made = _only_made(Value(module, model)) if again else None
-    if made is None or MODULE not in kinds(made):
+    made = origins(Value(module, model), SAME_WEIGHTS) if again and not _is_renewed(module, assign, model) else []
+    if any(not isinstance(one.node, ast.Call) or one.path or MODULE not in kinds(one) for one in made):
         return None
     others = [Value(module, value) for value in _other_values(module, assign, average)]
-    alike = [one for one in others if _is_made_alike(one, made)]
+    alike = [other for other in others if any(_is_made_alike(other, one) for one in made)]
     return Followed(assign, average, model, alike[0]) if alike else None
+
+
+def _is_renewed(module: Module, assign: ast.Assign, model: ast.expr) -> bool:
+    """`self.target = self.policy; self.policy = Net()`: does the other one get a new model there, too?"""
+    around = next(iter(loops_around(assign)), None) or enclosing_function(assign) or module.tree
+    stores = module.index.names(model.id) if isinstance(model, ast.Name) else module.index.stored(last_word(model))
+    return any(
+        not isinstance(one.ctx, ast.Load) and unparsed(one) == unparsed(model) for one in standing_in(around, stores)
+    )
 
 
 def _other_values(module: Module, assign: ast.Assign, average: ast.expr) -> list[ast.expr]:
