@@ -18,6 +18,7 @@ from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.values import Answer, Stored, Value
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, within
 from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.certain_modes import certainly_asks_mode
 from torchlint.source.training.members import is_of_self
 from torchlint.source.training.regions import asks_training_mode, tests_around, under_no_grad
@@ -50,6 +51,7 @@ def undone_evals(cls: ClassInfo) -> Iterator[Undone]:
         if (
             part is not None
             and not any(_OF_MODES.search(unparsed(test)) for test, _ in tests_around(switch))
+            and not is_never_asked_for(cls.module, made, switch)
             and _stays_frozen(cls, part)
             and _asks_mode(cls, part) is True
             and not _is_set_again(cls, part, switch)
