@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from torchlint.project import View
@@ -22,6 +22,7 @@ _MOST_FILES = 20  # in which a name may stand
 _MOST_TREES = 60  # read for one file's findings
 _MOST_STEPS = 1_000_000  # nodes looked at for one file's findings
 _OF_A_NAME = 500  # as many steps as it takes to look for one
+_WORD = re.compile(r"\w+")
 _TEST = re.compile(r"tests?\.py|test_.*|.*_tests?\.py")
 _PACKAGING = ("setup.py", "pyproject.toml")
 _PROSE = (".md", ".rst", ".txt")
@@ -66,6 +67,7 @@ class SeenUses:
         self._text = text
         self._trees: dict[str, ast.Module | None] = {}
         self._parents: dict[str, dict[ast.AST, ast.AST]] = {}
+        self._saying: dict[str, dict[str, list[ast.AST]]] = {}
         self._known: dict[tuple[str, str], list[SeenCall] | None] = {}
         self._offered: dict[str, bool] = {}
         self._steps = 0
@@ -298,23 +300,29 @@ class SeenUses:
         if not self.spend_on(path):
             yield tree, None
             return
-        if path not in self._parents:
-            self._parents[path] = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
-        parents = self._parents[path]
         in_text = re.compile(rf"(?:^|[.:/]){name}$|\b{name}\(")
-        for node in list(parents):
+        parents = self._parents_in(path, tree)
+        for node in self._saying[path].get(name, ()):
             if isinstance(node, (ast.Name, ast.Attribute)):
-                if name == last_word(node) and isinstance(node.ctx, ast.Load):
-                    yield node, parents.get(node)
+                yield node, parents.get(node)
             elif isinstance(node, ast.alias):
-                if node.asname not in (None, name) and node.name.rpartition(".")[2] == name:
+                if node.asname not in (None, name):
                     yield node, None
             elif isinstance(node, DEFINITIONS):
-                if node.name == name and node.decorator_list:
-                    yield node, None
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and in_text.search(node.value):
+                yield node, None
+            elif in_text.search(node.value):
                 if not isinstance(parents.get(node), ast.Expr) and not self._is_list_of_names(path, node):
                     yield node, None
+
+    def _parents_in(self, path: str, tree: ast.Module) -> dict[ast.AST, ast.AST]:
+        """What is around each part of a program; with it, what says each word is found once for all that ask."""
+        if path not in self._parents:
+            self._parents[path] = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
+            self._saying[path] = saying = {}
+            for node in self._parents[path]:
+                for word in _words_of(node):
+                    saying.setdefault(word, []).append(node)
+        return self._parents[path]
 
     def _is_list_of_names(self, path: str, node: ast.AST) -> bool:
         """`__all__`."""
@@ -369,6 +377,18 @@ class SeenUses:
                     is_defined = True
                     found.update(last_word(base) for base in node.bases if not _is_from_outside(base, tree))
         return found if is_defined and "" not in found else None
+
+
+def _words_of(node: ast.AST) -> Iterable[str]:
+    """What a part of a program may use: a name that it reads, imports or decorates, and all that a text says."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return (last_word(node),) if isinstance(node.ctx, ast.Load) else ()
+    if isinstance(node, ast.alias):
+        return (node.name.rpartition(".")[2],)
+    if isinstance(node, DEFINITIONS):
+        return (node.name,) if node.decorator_list else ()
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return set(_WORD.findall(node.value)) if is_text else ()
 
 
 def _is_from_outside(base: ast.expr, tree: ast.Module) -> bool:
