@@ -50,6 +50,16 @@ APART = {
         if number is not None:
             best = number
     """,
+    "attributes that are set together with it": """
+        class World:
+            def __init__(self):
+                self.row, self.settings = 0, elsewhere.number()
+
+            def move(self):
+                self.row += 1 if random.random() < 0.3 else 0
+
+        World().move()
+    """,
     "a variable of the same name in a function": """
         def shown():
             settings = {}

@@ -26,6 +26,12 @@ from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.counted_in_branches import leave_counters_open
 from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Course, Trail
 from torchlint.shapes.language.counters import RoundBegins
+from torchlint.shapes.language.found_in_rounds import (
+    found_in_a_round,
+    given_by_rounds,
+    made_of_themselves,
+    of_any_round,
+)
 from torchlint.shapes.language.growing import Growth
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.rates import Rates
@@ -36,9 +42,8 @@ from torchlint.shapes.tensors.ranges import FACTS
 
 MORE = "there would be more items, of rounds that were not run"
 REST = Unknown(MORE)  # stands in a container for the items that are missing
-CHANGING = frozenset(
-    "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
-)
+FILLING = frozenset("append appendleft extend extendleft insert add".split())
+CHANGING = FILLING | set("pop popleft popitem remove clear discard update setdefault".split())
 NAMING = frozenset("setattr add_module register_module register_buffer register_parameter".split())
 _OVERWRITTEN = "it may have been set under an unknown name"
 ENOUGH = 3
@@ -63,6 +68,7 @@ class Changes:
         self.rates = Rates()
         self.counting: set[int] = set()  # which of these were counted up, wherever the function comes to its end
         self.growing: set[int] = set()  # and which containers got an item that way
+        self.filled: dict[int, Any] = {}  # the containers that got items, by identity
         self.written: list[Any] = []  # tensors whose numbers were known
         self.early = False  # whether the source that was read last ended before it would
         self.last = False  # whether what was read last is the last batch, which no other is like
@@ -78,6 +84,8 @@ class Changes:
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if isinstance(owner, CONTAINERS) and name in CHANGING:
             self.containers.append(owner)
+            if name in FILLING and self.loops:
+                self.filled[id(owner)] = owner
             if name == "update" and isinstance(owner, dict):
                 self.items.append(owner)  # whichever of those it has
         elif isinstance(owner, LAYERS) and (name in CHANGING or name == "add_module"):
@@ -279,6 +287,7 @@ class Rounds:
             self.changes.fields.clear()
             self.changes.counting.clear()
             self.changes.growing.clear()
+            self.changes.filled.clear()
             self.changes.written.clear()
             self.changes.rates.stepped.clear()
 
@@ -364,7 +373,7 @@ class Rounds:
 
     def _doubt_what_was_found(self) -> None:
         """`for n in sizes: if fits(n): found = n; break`, or `self.size = n` in its place."""
-        names, fields = _given_by_rounds(self.node)
+        names, fields = given_by_rounds(self.node)
         held = self.frame.vars
         for name in names & held.keys():
             held[name] = of_any_round(held[name])
@@ -377,7 +386,7 @@ class Rounds:
         frame = self.frame
         if frame.machine.decisions > self.decisions and frame.left is not None and frame.left.value is not None:
             bound = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            frame.returned = found_in_a_round(frame.returned, frame.left.value, bound, _made_of_themselves(self.node))
+            frame.returned = found_in_a_round(frame.returned, frame.left.value, bound, made_of_themselves(self.node))
 
     def leave_open(self, like_the_last: bool) -> None:
         """The loop ends before it would.
@@ -440,53 +449,6 @@ def rounds_of(items: Any) -> int | None:
         return len(items)
     except Exception:  # a loader of nobody knows how many batches
         return None
-
-
-def found_in_a_round(value: Any, written: ast.expr, bound: set[str], growing: frozenset[str] = frozenset()) -> Any:
-    """What a search returns that may end in another round, if the rounds have named it: a tensor that each round makes
-    of the last one's has any shape.
-    """
-    if isinstance(written, ast.Tuple) and type(value) is tuple and len(written.elts) == len(value):
-        return tuple(found_in_a_round(part, node, bound, growing) for part, node in zip(value, written.elts))
-    names = {n.id for n in ast.walk(written) if isinstance(n, ast.Name)}
-    if names & growing and isinstance(value, torch.Tensor):
-        return Unknown("each round makes another one of it")
-    return of_any_round(value) if names & bound else value
-
-
-@lru_cache(256)
-def _made_of_themselves(node: ast.For | ast.While) -> frozenset[str]:
-    """`tokens = torch.cat([tokens, token])`: the names that a round sets to what is made of what they were."""
-    return frozenset(
-        target.id
-        for part in node.body
-        for one in ast.walk(part)
-        if isinstance(one, ast.Assign) and not isinstance(one.value, ast.Name)
-        for target in one.targets
-        if isinstance(target, ast.Name)
-        and any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(one.value))
-    )
-
-
-def of_any_round(value: Any) -> Any:
-    """A number, word or layer that may be that of another round; tensors have the shape of their kind."""
-    found = type(value) in (int, float, str) or isinstance(value, (nn.Module, nn.Parameter))
-    return Unknown("it is found in a round that nobody knows") if found else value
-
-
-@lru_cache(256)
-def _given_by_rounds(node: ast.For | ast.While) -> tuple[frozenset[str], frozenset[str]]:
-    """The names and attributes that a loop sets to what it goes over, or to a part of that."""
-    names = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)} if isinstance(node, ast.For) else set()
-    fields = set()
-    for part in node.body if names else ():
-        for one in ast.walk(part):
-            if not isinstance(one, ast.Assign) or any(isinstance(n, ast.Call) for n in ast.walk(one.value)):
-                continue
-            if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(one.value)):
-                names |= {t.id for t in one.targets if isinstance(t, ast.Name)}
-                fields |= {t.attr for t in one.targets if isinstance(t, ast.Attribute)}
-    return frozenset(names), frozenset(fields)
 
 
 @lru_cache(256)

@@ -18,6 +18,7 @@ from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
 from torchlint.shapes.language.counted_tests import compiled, counted_names, counts, is_left_early
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
 from torchlint.shapes.language.expressions import NUMBERS, expression
+from torchlint.shapes.language.filled_in_time import fills_in_time
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
 from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds, trains_in_some_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
@@ -227,7 +228,7 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
     asked = compiled(node, partial(expression, scope=scope))
     # On an unknown, the side that raises, or leaves out the round, is not the one a program is about.
     default = not (raises(node.body) or leaves_out(node.body))
-    ends = ends_loop(node.body)
+    ends, filling = ends_loop(node.body), fills_in_time(node, partial(expression, scope=scope))
 
     def branch(frame):
         value = test(frame)
@@ -237,6 +238,8 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
             frame.machine.decide(None)
             frame.machine.doubt(node.test)
             return orelse(frame)
+        if filling is not None and type(value) is Unknown and filling.will_be_enough(frame):
+            value = filling.answer
         if value is True or (value is not False and frame.machine.truth(value, place, key, default)):
             return body(frame)
         return orelse(frame)

@@ -87,8 +87,8 @@ def _is_library(module: str) -> bool:
     return module.split(".")[0] in _HARMLESS
 
 
-def _is_set(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
+def _is_set(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load)
 
 
 def _words_of(nodes: Iterable[ast.AST], word: Callable[[ast.Name], str]) -> frozenset[str]:
@@ -176,8 +176,8 @@ class TouchedFile:
         return self._words[node]
 
     def _read(self, node: ast.AST) -> frozenset[str]:
-        """The words of what a statement uses, and not of the variables that it sets."""
-        return self.words(one for one in own_nodes(node) if not (isinstance(one, ast.Name) and _is_set(one)))
+        """The words of what a statement uses, and not of the variables and attributes that it sets."""
+        return self.words(one for one in own_nodes(node) if not _is_set(one))
 
     def _chain(self, node: ast.AST) -> Iterator[str]:
         """The words of `a.b[0].c`, without `self`."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import REST, of_any_round
+from torchlint.shapes.language.cut_short import REST
+from torchlint.shapes.language.found_in_rounds import of_any_round
 
 
 def enumerate_of(machine, kind, items, start=0):
