@@ -531,3 +531,22 @@ def test_what_only_some_rounds_count_is_not_known_after_them(tmp_path, held, ask
                 {held} += 1
         """
     assert refused(tmp_path, count, held, (1, 2, 5)) == []
+
+
+@pytest.mark.parametrize(
+    "loop, is_certain",
+    [
+        ("for _ in range(9):\n    x = (x + bias).sum(-1)\n    if (x > 3).all():\n        break\n", True),
+        ("while True:\n    x = (x + bias).sum(-1)\n    if x.sum().item() > 3:\n        break\n", True),
+        (
+            "for kind in kinds:\n    x = (x + bias).sum(-1)\n    if (x > 3).all():\n        break\n",
+            False,
+        ),  # it looks for one
+        ("for _ in range(9):\n    x = (x + bias).sum(-1)\n    if ready():\n        break\n", False),
+    ],
+)
+def test_a_loop_that_numbers_end_has_a_second_round(tmp_path, loop, is_certain):
+    path, before = tmp_path / "program.py", "from elsewhere import ready\nx, bias = torch.zeros(2, 4), torch.zeros(4)\n"
+    text = f"{USE}{before}kinds = [1, 2]\ndef run(x):\n{textwrap.indent(loop, '    ')}run(x)\n"
+    faults = dry_run(text, str(path), Project(tmp_path).view(path)).faults
+    assert [not fault.presumed for fault in faults] == [is_certain]

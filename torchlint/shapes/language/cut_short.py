@@ -39,11 +39,13 @@ from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.language.written_windows import ends_within
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.ranges import FACTS
+from torchlint.shapes.tensors.wild import is_truth
 
 MORE = "there would be more items, of rounds that were not run"
 REST = Unknown(MORE)  # stands in a container for the items that are missing
 FILLING = frozenset("append appendleft extend extendleft insert add".split())
 CHANGING = FILLING | set("pop popleft popitem remove clear discard update setdefault".split())
+_COUNTS = frozenset({"range", "trange", "count"})
 NAMING = frozenset("setattr add_module register_module register_buffer register_parameter".split())
 _OVERWRITTEN = "it may have been set under an unknown name"
 ENOUGH = 3
@@ -188,6 +190,14 @@ class Changes:
         return (
             loop is not None and loop.frame is frame and loop.count == 1 and machine.scripting and not machine.modules
         )
+
+    def has_second_round(self, ends: Any) -> bool:
+        """Whether the innermost loop does the same again and again until some numbers say that it `ends`: if they said
+        so in its first round each time, it would be none.
+        """
+        loop = self.running[-1].node
+        alike = isinstance(loop, ast.While) or isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) in _COUNTS
+        return alike and (is_truth(ends) or isinstance(ends, (torch.Tensor, Array)))
 
 
 class Rounds:

@@ -236,7 +236,8 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
             frame.machine.changes.ask(asked, frame)
         if ends and (type(value) is Unknown or frame.machine.is_tensor(value)) and frame.machine.changes.begins(frame):
             frame.machine.decide(None)
-            frame.machine.doubt(node.test)
+            if not frame.machine.changes.has_second_round(value):
+                frame.machine.doubt(node.test)
             return orelse(frame)
         if filling is not None and type(value) is Unknown and filling.will_be_enough(frame):
             value = filling.answer
