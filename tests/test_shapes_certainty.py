@@ -414,3 +414,24 @@ def test_what_is_certain_is_said(tmp_path: Path, name: str) -> None:
     text, line = WRONG[name]
     found = failing_lines(tmp_path, text)
     assert len(found) == 1 and found[0].startswith(line)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "len(map(str, [1, 2]))",
+        "len(filter(None, [1, 2]))",
+        "zip([1], [2])[0]",
+        "map(str, [1])[:1]",
+        "enumerate([1])[0]",
+        "reversed(zip([1], [2]))",
+        "reversed({1, 2})",
+    ],
+)
+def test_what_is_gone_through_once_has_no_length_nor_places(tmp_path: Path, wrong: str) -> None:
+    assert failing_lines(tmp_path, f"print({wrong})\n") == [f"print({wrong})"]
+    right = wrong.replace("map(str, [1])", "[1]").replace("{1, 2}", "[1, 2]")
+    for kind in ("map(", "filter(", "zip(", "enumerate("):
+        right = right.replace(kind, f"listed_{kind}")
+    listed = "".join(f"def listed_{k}(*a):\n    return list({k}(*a))\n" for k in ("map", "filter", "zip", "enumerate"))
+    assert failing_lines(tmp_path, f"{listed}print({right})\n") == []

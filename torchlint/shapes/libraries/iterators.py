@@ -11,6 +11,22 @@ from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.language.found_in_rounds import of_any_round
 
 
+class ZippedColumns(zip):
+    """What `zip` gives: its columns are ours, of which one may stand for all that are missing."""
+
+    def __new__(cls, columns: Iterator) -> ZippedColumns:
+        made = super().__new__(cls)
+        made.columns = columns
+        return made
+
+    def __next__(self) -> Any:
+        return next(self.columns)
+
+
+ZippedColumns.__name__ = "zip"  # as Python's errors call it
+ONCE = (ZippedColumns, map, filter, enumerate)  # what can be gone through once, and has no length nor places
+
+
 def enumerate_of(machine, kind, items, start=0):
     if type(items) is Unknown:
         return Unknown(items.reason)
@@ -23,7 +39,7 @@ def zip_of(machine, kind, *sources, strict=False):
         if type(source) is Unknown:
             return Unknown(source.reason)
     columns = _columns([machine.iterate(s) for s in known])
-    return columns if len(known) == len(sources) else map(_longer, columns)
+    return ZippedColumns(columns if len(known) == len(sources) else map(_longer, columns))
 
 
 def _columns(sources: list[Iterator]) -> Iterator:
@@ -44,7 +60,11 @@ def map_of(machine, kind, function, *sources):
     if any(type(source) is Unknown for source in sources):
         machine.lend_called(function)
     columns = zip_of(machine, zip, *map(_known, sources))
-    return iter([args if args is REST else machine.call(function, list(args), {}) for args in columns])
+    return map(_as_it_is, [args if args is REST else machine.call(function, list(args), {}) for args in columns])
+
+
+def _as_it_is(item):
+    return item
 
 
 def _known(value):
@@ -62,11 +82,13 @@ def filter_of(machine, kind, function, items):
     if machine.decisions > before:  # which of them it keeps, nobody knows
         machine.changes.miss()
         kept = [*(of_any_round(v) for v in kept), REST]
-    return iter(kept)
+    return filter(lambda item: True, kept)
 
 
 def reversed_of(machine, kind, items):
     if functions.closure_of(getattr(type(items), "__reversed__", None)) is not None:
         return type(items).__reversed__(items)
+    if type(items) in (*ONCE, set):
+        machine.insist(TypeError(f"'{type(items).__name__}' object is not reversible"), items)
     known = list(machine.iterate(_known(items)))
     return reversed(known) if all(item is not REST for item in known) else Unknown(REST.reason)

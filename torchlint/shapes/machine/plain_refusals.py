@@ -22,11 +22,12 @@ from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.touching import text_of
 from torchlint.shapes.libraries.data import Loader
 from torchlint.shapes.libraries.indexed_data import Dataset
+from torchlint.shapes.libraries.iterators import ONCE
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import OF_ARRAYS, Array
 
 _CONTAINERS = (list, tuple, dict, set, range, torch.Size)
-_PLAIN = frozenset({int, float, bool, str, *_CONTAINERS, torch.Tensor, nn.Parameter})
+_PLAIN = frozenset({int, float, bool, str, *_CONTAINERS, *ONCE, torch.Tensor, nn.Parameter})
 _OF_A_CALL = re.compile(r"missing \d+ required|takes .*positional arguments? but|unexpected keyword|multiple values")
 
 
