@@ -10,6 +10,9 @@ torch = pytest.importorskip("torch")
 
 from dry import failing_lines
 
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
 SILENT = {
     "what is written, and given to a library, behind a condition that nobody knows": """
         import elsewhere
@@ -435,3 +438,10 @@ def test_what_is_gone_through_once_has_no_length_nor_places(tmp_path: Path, wron
         right = right.replace(kind, f"listed_{kind}")
     listed = "".join(f"def listed_{k}(*a):\n    return list({k}(*a))\n" for k in ("map", "filter", "zip", "enumerate"))
     assert failing_lines(tmp_path, f"{listed}print({right})\n") == []
+
+
+def test_equal_layers_take_the_state_of_each_other() -> None:
+    """Their counters of batches are numbers that are known: a state that is not taken leaves all in doubt."""
+    path = Path(__file__).parent.parent / "fixtures" / "bugs" / "averages_of_equal_batch_norms.py"
+    faults = dry_run(path.read_text(), str(path), Project(path.parent).view(path)).faults
+    assert [fault.presumed for fault in faults] == [False]

@@ -118,7 +118,7 @@ class EqualLayers:
     def keep(self, made: nn.Module, key: tuple | None, calls: Sequence[tuple]) -> None:
         """Remember what the constructor of an object left in it, by these calls."""
         if key is not None and key not in self._known:
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():  # its known numbers are copied
                 found = _left_in(made, calls)
             if found is None or not found.fields["_parameters"] and not found.fields["_buffers"]:
                 self._cheap.add(key[1])
