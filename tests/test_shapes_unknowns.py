@@ -34,7 +34,7 @@ def body(*statements: str) -> str:
 WRONG = "nn.Linear(3, 1)(torch.zeros(2, 4))"
 REFUSED = "nn.Linear(5, 1)(torch.zeros(2, 4))"
 GOES_ON = {
-    "what has no length": body("n = len(enumerate([1]))", WRONG),
+    "what has no length": body("n = len((i for i in [1]))", WRONG),
     "what is not there": body("n = (1).foo", WRONG),
     "in a branch": body("if 1 < 2:", "    n = (1).foo", WRONG),
     "in a loop": body("for i in range(2):", "    (1).foo", f"    {WRONG}"),
