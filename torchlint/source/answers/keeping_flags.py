@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.source.flow.branches import COMPARED, truth_of
+from torchlint.source.flow.branches import truth_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import objects, origins
@@ -13,6 +13,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.values import Answer, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, ancestors, block_of, enclosing_function, standing_in
+from torchlint.source.text.spelling import COMPARED
 from torchlint.source.training.regions import tests_around
 
 _EQUAL = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)

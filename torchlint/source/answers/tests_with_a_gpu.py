@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.source.flow.branches import COMPARED, truth_of
+from torchlint.source.flow.branches import truth_of
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.usual_numbers import usual_truth
 from torchlint.source.flow.values import Answer, Value
+from torchlint.source.text.spelling import COMPARED
 
 
 def holds_with_a_gpu(test: Value) -> Answer:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
-from torchlint.source.text.spelling import truth_by_parts, unparsed
+from torchlint.source.text.spelling import COMPARED, truth_by_parts, unparsed
 
-COMPARED = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-}
 _NOTHING = object()
 _OF_SETTINGS = (ast.Attribute, ast.UnaryOp, ast.Compare)
 MAX_TESTS_ON_TESTS = 1  # what a test holds may depend on other tests, and those on others: unbounded, it is exponential

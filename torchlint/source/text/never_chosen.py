@@ -10,23 +10,13 @@ from torchlint.project import View
 from torchlint.source.text.conditions import around_line, conditions, parts
 from torchlint.source.text.given_values import BY_HAND, assigned, said_anywhere, sets_by_any_name
 from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
+from torchlint.source.text.spelling import COMPARED
 
 Values = frozenset[Any] | None  # with their types, for 1 is no True; None where there may be others
 _DEEPEST = 4  # from what is asked to what gives it
 _OF_A_TEST = 20  # steps that it takes
 _MOST_CALLS = 8  # of what a line stands in
-_COMPARED: dict[type[ast.cmpop], Any] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda one, many: one in many,
-    ast.NotIn: lambda one, many: one not in many,
-}
+_COMPARED = COMPARED | {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
 
 class NeverChosen:

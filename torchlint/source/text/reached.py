@@ -296,9 +296,11 @@ class Reached:
 
     def _named_by_programs(self, defined: Mapping[bytes, Collection[str]]) -> Iterator[tuple[bytes, str]]:
         """What notebooks and scripts name, of the files that they name, and what these import."""
-        own = {path: os.fsencode(imported_as(path)) for path in self._sketches}
+        called: dict[bytes, list[str]] = {}
+        for path in self._sketches:
+            called.setdefault(os.fsencode(imported_as(path)), []).append(path)
         for words in self._texts.programs:
-            behind = self._from(path for path in self._sketches if own[path] in words)
+            behind = self._from(path for own in words & called.keys() for path in called[own])
             for name in words & defined.keys():
                 self.steps += len(defined[name])
                 yield from ((name, place) for place in defined[name] if place in behind)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
+from typing import Any
 
+# What compares: the same, or one of some; how much is for those that know numbers.
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
 _SHORT = 16  # attributes of one another
 
 
