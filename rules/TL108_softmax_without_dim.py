@@ -14,6 +14,17 @@ states, _ = nn.LSTM(4, 8)(x)
 p = F.softmax(nn.Linear(8, 3)(states))  # TL108
 weights = nn.Softmax()  # TL108
 attended = weights(torch.bmm(q, k))
+
+class Attention(nn.Module):
+    def __init__(self, norm):
+        super().__init__()
+        self.query, self.key, self.norm = nn.Linear(8, 8), nn.Linear(8, 8), norm
+
+    def forward(self, x):
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / 8**0.5
+        return self.norm(scores) @ x
+
+attend = Attention(nn.Softmax())  # TL108
 ```
 ```python remark
 logits = nn.Linear(8, 3)(x)
@@ -134,26 +145,38 @@ def function(call: Call):
         if origins and all(o.is_call("torch.nn.Linear()") for o in origins):
             fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
         scores = call.argument("input", 0)
-        yield finding(call, fix, scores is not None and call.rank(scores) == 3 and not was_turned(call.module, scores))
+        is_of_three = scores is not None and call.rank(scores) == 3 and not was_turned(call.module, scores)
+        yield finding(call, fix, is_of_three, summed(call, scores))
 
 
 @on_call("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin", without="dim")
 def layer(call: Call):
     if not call.node.args and not call.has_stars:
-        yield finding(call, None, any(used.rank(used.node.args[0]) == 3 for used in call.calls_of_it if used.node.args))
+        is_of_three = any(used.rank(used.node.args[0]) == 3 for used in call.calls_of_it if used.node.args)
+        yield finding(call, None, is_of_three, "")
 
 
 @on_node("Dict", needs="Softmax|Softmin")
 def in_table(place: Node):
     for kind in made_plainly(place.module, place.node):
         if place.name(kind) in ("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin"):
-            yield finding(place.at(kind), None, False)
+            yield finding(place.at(kind), None, False, "")
 
 
-def finding(call: Call, fix, of_three: bool):
-    takes = OF_THREE if of_three else "for three dimensions it takes the batch"
-    said, severity = f"`{call.short}` does not say over which dimension: {takes}", "warning" if of_three else "info"
-    return call.finding(said, help=HELP, fix=fix, severity=severity)
+def summed(call: Call, scores) -> str:
+    """What sums over another dimension of a softmax that is given at least three: of three it takes the first, of four
+    the second.
+    """
+    found = summed_elsewhere(call.module, call.node, scores, 1) if scores is not None else None
+    return f"`{call.quoted(found[0])}` sums over {found[1]}" if found else ""
+
+
+def finding(call: Call, fix, is_of_three: bool, use: str):
+    takes = OF_THREE if is_of_three else "for three dimensions it takes the batch"
+    if use:
+        takes = f"it takes the first of three, or the second of four, and {use}"
+    said = f"`{call.short}` does not say over which dimension: {takes}"
+    return call.finding(said, help=HELP, fix=fix, severity="warning" if is_of_three or use else "info")
 
 
 @on_call(
@@ -214,7 +237,11 @@ def layer_of_attention(call: Call):
     layer = only_layer(call) if ending is None else call.at(ending)
     if layer is not None and len(call.node.args) == 1:
         is_here = layer.module is call.module and layer.node is not call.node.func
-        yield from elsewhere(call, layer if is_here else call, call.node.args[0], layer.number("dim", 0))
+        scores, at = call.node.args[0], layer if is_here else call
+        if layer.node.args or layer.node.keywords:
+            yield from elsewhere(call, at, scores, layer.number("dim", 0))
+        elif use := summed(call, scores):
+            yield finding(at, None, False, use)
 
 
 def elsewhere(call: Call, at: Call, scores, axis):

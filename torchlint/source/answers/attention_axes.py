@@ -18,7 +18,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
-from torchlint.source.text.spelling import argument
+from torchlint.source.text.spelling import argument, constant_key
 from torchlint.source.training.ranks import rank
 
 _SOFTMAX = named_of("softmax") | {"torch.nn.Softmax()"}
@@ -28,6 +28,7 @@ _KEEPS = (named("same_numbers", but="view may_view") | named("same_shape", but="
 _MASKS = named_of("masked_fill")
 _DROPS_LAST = named_of("squeeze")
 _EINSUM, _SUMS = named_of("einsum"), named_of("sum")
+_SWAPS = frozenset({"transpose", "swapaxes", "swapdims"})
 _TURNS = frozenset("transpose permute t T mT swapaxes swapdims einsum sum rearrange".split())
 _MAX_CALLERS = 4  # of a function that gives weights
 _MAX_PARTS = 8  # sums, scalings and masks between a product and its softmax
@@ -300,8 +301,21 @@ def _is_before(module: Module, product: Value, axis: int) -> bool:
     """Is an axis of a product certainly none of the last one?"""
     if axis < 0:
         return True
-    ranks = [_rank(product.at(side, ())) for side in _sides(product) or ()]
-    return axis < max((known for known in ranks if known is not None), default=0) - 1
+    return axis < max((_least_rank(product.at(side, ())) for side in _sides(product) or ()), default=0) - 1
+
+
+def _least_rank(factor: Value) -> int:
+    """So many dimensions a factor has at least: `keys.transpose(1, 2)` says three, of whatever keys."""
+    known = _rank(factor)
+    return known if known is not None else min(map(_turned_rank, origins(factor)), default=0)
+
+
+def _turned_rank(origin: Value) -> int:
+    node = origin.node
+    if origin.path or not isinstance(node, ast.Call) or last_word(node.func) not in _SWAPS:
+        return 0
+    axes = [axis for axis in map(constant_key, node.args) if isinstance(axis, int)]
+    return max((axis + 1 if axis >= 0 else -axis for axis in axes), default=0)
 
 
 def _rank(factor: Value) -> int | None:
