@@ -84,6 +84,7 @@ import ast
 
 from torchlint import SCALED, Call, named, on_call, on_op, words
 
+hears_others = True
 in_tests = False
 read_on = ("TL102", "TL103", "TL112", "torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")
 

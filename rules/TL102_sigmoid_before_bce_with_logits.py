@@ -57,6 +57,7 @@ other = F.binary_cross_entropy(torch.sigmoid(logits), y)
 from torchlint import SCALED, Call, named, on_call, on_op, words
 
 read_on = ("TL101", "TL104", "torch.nn.BCEWithLogitsLoss", "torch.nn.functional.binary_cross_entropy_with_logits")
+hears_others = True
 in_tests = False
 
 

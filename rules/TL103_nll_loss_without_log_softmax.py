@@ -55,6 +55,7 @@ import ast
 from torchlint import SAME_NUMBERS, Call, named_of, on_call, on_op
 
 read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.CTCLoss")
+hears_others = True
 in_tests = False
 
 RECTIFIED = named_of("relu")

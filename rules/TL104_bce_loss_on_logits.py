@@ -47,6 +47,7 @@ import ast
 
 from torchlint import Call, on_call, on_op
 
+hears_others = True
 read_on = ("TL102", "TL112", "torch.nn.BCELoss", "torch.nn.functional.binary_cross_entropy")
 
 

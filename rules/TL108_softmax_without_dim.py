@@ -123,15 +123,14 @@ import ast
 
 from torchlint import Call, Node, on_call, on_node, on_op
 from torchlint.source.answers.attention_axes import softmax_at_the_end, summed_elsewhere
-from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
+from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero
 from torchlint.source.answers.chosen_kinds import made_plainly
-from torchlint.source.answers.open_dimensions import runs_over_samples
+from torchlint.source.answers.open_dimensions import OF_THREE, WrongAxis, runs_over_samples, taken_wrongly
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
 
 HELP = "pass `dim=-1`, or `dim=1` for images"
-OF_THREE = "its input has three, and it takes the first, the batch"
 
 
 @on_call("torch.nn.functional.softmax", "torch.nn.functional.log_softmax", "torch.nn.functional.softmin", without="dim")
@@ -140,43 +139,29 @@ def function(call: Call):
         if any(k.arg in ("dims", "axis") for k in call.node.keywords):
             yield call.finding(f"`{call.short}` raises: the argument is called `dim`", severity="error")
             return
-        origins = call.argument_origins("input", 0)
-        fix = None
-        if origins and all(o.is_call("torch.nn.Linear()") for o in origins):
-            fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
-        scores = call.argument("input", 0)
-        is_of_three = scores is not None and call.rank(scores) == 3 and not was_turned(call.module, scores)
-        yield finding(call, fix, is_of_three, summed(call, scores))
+        is_of_layer = {origin.is_call("torch.nn.Linear()") for origin in call.argument_origins("input", 0)} == {True}
+        fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
+        yield finding(call, fix if is_of_layer else None, taken_wrongly(call.module, call.node))
 
 
 @on_call("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin", without="dim")
 def layer(call: Call):
     if not call.node.args and not call.has_stars:
-        is_of_three = any(used.rank(used.node.args[0]) == 3 for used in call.calls_of_it if used.node.args)
-        yield finding(call, None, is_of_three, "")
+        taken = (taken_wrongly(used.module, used.node) for used in call.calls_of_it)
+        yield finding(call, None, next(filter(None, taken), None))
 
 
 @on_node("Dict", needs="Softmax|Softmin")
 def in_table(place: Node):
     for kind in made_plainly(place.module, place.node):
         if place.name(kind) in ("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin"):
-            yield finding(place.at(kind), None, False, "")
+            yield finding(place.at(kind), None, None)
 
 
-def summed(call: Call, scores) -> str:
-    """What sums over another dimension of a softmax that is given at least three: of three it takes the first, of four
-    the second.
-    """
-    found = summed_elsewhere(call.module, call.node, scores, 1) if scores is not None else None
-    return f"`{call.quoted(found[0])}` sums over {found[1]}" if found else ""
-
-
-def finding(call: Call, fix, is_of_three: bool, use: str):
-    takes = OF_THREE if is_of_three else "for three dimensions it takes the batch"
-    if use:
-        takes = f"it takes the first of three, or the second of four, and {use}"
+def finding(call: Call, fix, wrong: WrongAxis | None):
+    takes = wrong.says(call.quoted) if wrong else "for three dimensions it takes the batch"
     said = f"`{call.short}` does not say over which dimension: {takes}"
-    return call.finding(said, help=HELP, fix=fix, severity="warning" if is_of_three or use else "info")
+    return call.finding(said, help=HELP, fix=fix, severity="warning" if wrong else "info")
 
 
 @on_call(
@@ -240,8 +225,8 @@ def layer_of_attention(call: Call):
         scores, at = call.node.args[0], layer if is_here else call
         if layer.node.args or layer.node.keywords:
             yield from elsewhere(call, at, scores, layer.number("dim", 0))
-        elif use := summed(call, scores):
-            yield finding(at, None, False, use)
+        elif wrong := taken_wrongly(call.module, call.node):
+            yield finding(at, None, wrong)
 
 
 def elsewhere(call: Call, at: Call, scores, axis):

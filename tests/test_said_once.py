@@ -4,6 +4,7 @@ import pytest
 
 from torchlint.config import Selection, Settings
 from torchlint.linter import Job, lint
+from torchlint.run import check
 
 TEXT_WORLD = Settings(dry_run=False)
 
@@ -86,3 +87,47 @@ def test_numpy_of_a_graph_is_said_once():
     text = "import torch\nfrom torch import nn\nout = nn.Linear(3, 2)(torch.zeros(4, 3))\nprint(out.numpy())\n"
     assert codes(text, Settings()) == [("TL208", 4)]
     assert codes(text, Settings(selections=(Selection(select=("TL9",)),))) == [("TL907", 4)]
+
+
+LOOP = """from torch import nn, optim
+
+class Trainer:
+    def __init__(self, model):
+        self.model, self.loss = model, LOSSES["plain"]
+        self.optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+    def step(self, x, y):
+        loss = self.loss(self.model(x), y)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+"""
+SCRIPT = """import torch
+from torch import nn
+from loop import Trainer
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.fc(x).softmax(-1)
+
+trainer = Trainer(Net())
+trainer.step(torch.randn(8, 4), torch.randint(0, 3, (8,)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "is_read"), [("nn.CrossEntropyLoss()", True), ("{'plain': wrapped(nn.functional.cross_entropy)}", False)]
+)
+def test_what_a_run_sees_in_another_file_is_said_there_if_it_can_be_read_there(tmp_path, loss, is_read):
+    """A loss of which only the run knows what it is given is told of the call that leads to it."""
+    pytest.importorskip("torch")
+    wrapped = "def wrapped(loss):\n    def run(x, y):\n        return loss(x, y)\n    return run\n"
+    loop = LOOP.replace('LOSSES["plain"]', loss if is_read else f'{loss}["plain"]')
+    (tmp_path / "loop.py").write_text(loop if is_read else loop.replace("class", wrapped + "\nclass", 1))
+    (tmp_path / "script.py").write_text(SCRIPT)
+    found = check([tmp_path], Settings(), cache=False).findings
+    assert [(f.code, f.path.rpartition("/")[2]) for f in found] == [("TL101", "loop.py" if is_read else "script.py")]

@@ -120,6 +120,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     if is_silent and not starts or is_of_others:
         return Outcome(lines=lines, consulted=view.consulted, skipped=is_silent and bool(text.strip()))
     from torchlint.harmless import Harmless
+    from torchlint.source.asking.read_there import is_read_there
     from torchlint.source.flow.module import World
     from torchlint.source.text.indexes import let_go_if_large, parsed
     from torchlint.source.text.parse import CannotParse
@@ -167,6 +168,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         dry = _dry_run(text, job, view, chosen)
     ran = dry.findings if dry else []
     findings = _once(text_world.findings + ran, rules)
+    findings = [f for f in findings if not is_read_there(f, rules.get(f.code), view, world.target)]
     findings = [f for f in harmless.weighed(findings, ran) if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0

@@ -1,16 +1,51 @@
-"""A softmax for which nothing says over which dimension it goes, as it happens in the dry run."""
+"""A softmax for which nothing says over which dimension it goes: the first of one or three, else the second."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
 from torchlint.facts import named_of, words
+from torchlint.source.answers.attention_axes import summed_elsewhere
+from torchlint.source.answers.batches import was_turned
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.spelling import argument
+from torchlint.source.training.ranks import rank
 
 # Where one of these stands, the first dimension may be time.
 _TURNING = words(named_of("transpose", "permute", "swapaxes", "movedim", "unbind", "einsum", "LSTM", "GRU", "RNN"))
 _TURNS = "|".join((*sorted(_TURNING), "rearrange", "Transformer", "Multihead", r"\.[tT]\b"))
 
 
+OF_THREE = "its input has three, and it takes the first, the batch"
+
+
+class WrongAxis(NamedTuple):
+    """It takes the batch, the first of three dimensions; or another one than that over which a product sums."""
+
+    product: ast.expr | None = None
+    over: str = ""
+
+    def says(self, quoted: Callable[[ast.expr], str]) -> str:
+        if self.product is None:
+            return OF_THREE
+        return f"of three it takes the first, of four the second, and `{quoted(self.product)}` sums over {self.over}"
+
+
+def taken_wrongly(module: Module, softmax: ast.Call) -> WrongAxis | None:
+    """What is plainly wrong with the dimension that it takes, if anything is."""
+    scores = argument(softmax, "input", 0)
+    if scores is None:
+        return None
+    if found := summed_elsewhere(module, softmax, scores, 1):  # nor is it the last one if it is the first
+        return WrongAxis(found[0], found[1])
+    return WrongAxis() if rank(Value(module, scores)) == 3 and not was_turned(module, scores) else None
+
+
 def runs_over_samples(operation) -> bool:
-    """Of a softmax that happens in the dry run, with no dimension given: does it take the batch, the first of three?"""
+    """Of one that happens in the dry run: does it take the batch, the first of three dimensions?"""
     shape = getattr(operation.argument("input", 0), "shape", ())
     is_left_open = len(shape) == 3 and operation.argument("dim", 1) is None and not operation.guessed
     return is_left_open and not operation.file_says(_TURNS)
