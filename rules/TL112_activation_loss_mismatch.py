@@ -1,8 +1,9 @@
 """Leave out the activation that the loss cannot work with.
 
 A ReLU before cross entropy cuts off all negative scores, so the model can no longer say "certainly not this class", and
-samples whose scores are all negative give no gradient. A softmax over a single unit is always 1: the model's output is
-constant. Use raw scores for cross entropy, and a sigmoid for one unit.
+samples whose scores are all negative give no gradient. Before a binary cross entropy with logits it is worse: a logit
+that is never below 0 is a probability that is never below a half. A softmax over a single unit is always 1: the model's
+output is constant. Use raw scores for both, and a sigmoid for one unit.
 
 This rule is off by default.
 
@@ -16,6 +17,10 @@ class Net(nn.Module):
         return F.relu(self.fc(x))
 
 loss = F.cross_entropy(Net()(x), y)  # TL112
+```
+```python bad
+net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1), nn.ReLU())
+loss = nn.BCEWithLogitsLoss()(net(x).squeeze(1), y)  # TL112
 ```
 ```python bad
 head = nn.Linear(8, 1)
@@ -52,19 +57,28 @@ pooled = (torch.softmax(nn.Linear(8, 1)(tokens), dim=1) * tokens).sum(1)
 import ast
 from itertools import pairwise
 
-from torchlint import Call, on_call
+from torchlint import SAME_NUMBERS, Call, named_of, on_call
 
 read_on = ("TL101", "TL104", "torch.nn.CrossEntropyLoss", "torch.nn.functional.softmax")
 default = False
+CUT = SAME_NUMBERS | named_of("dropout")  # of numbers that are never below 0, none is
 
 
-@on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="relu|ReLU")
+@on_call(
+    "torch.nn.functional.cross_entropy",
+    "torch.nn.CrossEntropyLoss()",
+    "torch.nn.functional.binary_cross_entropy_with_logits",
+    "torch.nn.BCEWithLogitsLoss()",
+    needs="relu|ReLU",
+)
 def relu_before_cross_entropy(call: Call):
-    origins = call.argument_origins("input", 0)
+    origins = call.argument_origins("input", 0, CUT)
     for origin in origins:
         if all(o.does("relu") for o in origins) and not call.excludes(origin):  # of several, the program chooses
+            is_binary = call.does("binary_cross_entropy_with_logits")
             yield call.finding(
-                f"`{call.called(origin, 'input', 0)}` cuts off negative scores before cross entropy",
+                f"`{call.called(origin, 'input', 0)}` cuts off negative scores before cross entropy"
+                + (": no probability is below a half" if is_binary else ""),
                 help="give the loss the raw scores",
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "the ReLU")],
             )
