@@ -70,7 +70,7 @@ How it is found: `torchlint/source/answers/after_softmax.py`.
 """
 
 from torchlint import Call, Node, on_call, on_node
-from torchlint.source.answers.after_softmax import softmax_assigned, softmax_filled, softmax_masked, softmax_scaled
+from torchlint.source.answers.after_softmax import masks_added, scales, softmax_assigned, softmax_filled
 
 added = "0.2"
 read_on = ("TL108", "TL116", "torch.nn.functional.softmax", "torch.nn.functional.scaled_dot_product_attention")
@@ -86,7 +86,7 @@ def check_fill(call: Call):
         )
 
 
-@on_node("Assign", needs="softmax|Softmax", value=("UnaryOp", "Call", "Attribute", "Name"))
+@on_node("Assign", needs="softmax|Softmax", value=("UnaryOp", "Call", "Attribute"))
 def check_assignment(place: Node):
     if (softmax := softmax_assigned(place.value)) is not None:
         yield place.finding(
@@ -96,21 +96,28 @@ def check_assignment(place: Node):
         )
 
 
-@on_node("Add", needs="softmax|Softmax")
-def check_mask(place: Node):
-    if (softmax := softmax_masked(place.value)) is not None:
-        yield place.finding(
-            f"`{place.short}` adds the mask behind the softmax: what the weights weigh becomes infinite, or huge",
-            help="add the mask to the scores before the softmax",
-            notes=[place.note(softmax, "softmax is applied here")],
+@on_call("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()", unknown=True)
+def check_what_follows(call: Call):
+    for total in masks_added(call.value):
+        yield said(
+            call,
+            total,
+            "adds the mask behind the softmax: what the weights weigh becomes infinite, or huge",
+            "add the mask",
+        )
+    for scaled in scales(call.value):
+        yield said(
+            call,
+            scaled,
+            "scales behind the softmax: the choice is as hard as without, and the weights do not sum to 1",
+            "scale the scores",
         )
 
 
-@on_node("Div", "Mult", needs=("softmax|Softmax", "sqrt|**"))
-def check_scale(place: Node):
-    if (softmax := softmax_scaled(place.value)) is not None:
-        yield place.finding(
-            f"`{place.short}` scales behind the softmax: the choice is as hard as without, and the weights do not sum to 1",
-            help="scale the scores before the softmax",
-            notes=[place.note(softmax, "softmax is applied here")],
-        )
+def said(softmax: Call, place, message: str, do: str):
+    return softmax.finding(
+        f"`{softmax.quoted(place)}` {message}",
+        help=f"{do} before the softmax",
+        notes=[softmax.note(softmax, "softmax is applied here")],
+        at=place,
+    )

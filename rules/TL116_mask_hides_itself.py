@@ -69,6 +69,7 @@ def best_pair(similarity):
 How it is found: `torchlint/source/answers/causal_masks.py`.
 """
 
+import ast
 import math
 
 from torchlint import Call, Node, on_call, on_node
@@ -103,7 +104,8 @@ def check_fill(call: Call):
 
 @on_node("Add", needs=("softmax|Softmax", "tril|triu"))
 def check_sum(place: Node):
-    for side in (place.node.left, place.node.right):
+    sides = (place.node.left, place.node.right)
+    for side in () if any(isinstance(one, ast.Constant) for one in sides) else sides:
         mask = place.value.at(side, ())
         infinite = infinite_places(mask)
         if infinite is not None and is_wrong(*infinite) and is_added_before_softmax(place.value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchlint.facts import named_of
 from torchlint.source.flow.called import is_call_of
@@ -51,26 +52,33 @@ def softmax_assigned(assigned: Value) -> Value | None:
     return made if made is not None and any(map(_is_weighing, takers_of_changed(assigned, weights))) else None
 
 
-def softmax_masked(total: Value) -> Value | None:
-    """Of `softmax(…) + mask` the softmax, where the mask is 0 and very low."""
-    for weights, mask in ((total.node.left, total.node.right), (total.node.right, total.node.left)):
-        made = softmax_behind(total.at(weights, ()))
-        if made is not None and _is_mask(total.at(mask, ())) and any(map(_is_weighing, takers(total))):
-            return made
-    return None
+def masks_added(softmax: Value) -> Iterator[Value]:
+    """The sums `softmax(…) + mask`, where the mask is 0 and very low, and the sum weighs something."""
+    for total in takers(softmax):
+        sides = _sides(total, ast.Add)
+        is_masked = any(_is_mask(side) for side in sides if side.node is not softmax.node)
+        if is_masked and any(map(_is_weighing, takers(total))):
+            yield total
 
 
-def softmax_scaled(scaled: Value) -> Value | None:
-    """Of `softmax(q @ k.T) / math.sqrt(d)` the softmax. Linear attention multiplies softmaxed queries by it: where no
-    product is seen, it may be that.
+def scales(softmax: Value) -> Iterator[Value]:
+    """Where `softmax(q @ k.T)` is divided by `math.sqrt(d)`. Linear attention multiplies softmaxed queries by it: where
+    no product is seen, it may be that.
     """
-    left, right = scaled.at(scaled.node.left, ()), scaled.at(scaled.node.right, ())
-    is_quotient = isinstance(scaled.node.op, ast.Div)
-    for weights, scale in ((left, right),) if is_quotient else ((left, right), (right, left)):
-        made = softmax_behind(weights)
-        if made is not None and _is_root(scale, is_quotient) and _is_of_a_product(made):
-            return made
-    return None
+    if not _is_of_a_product(softmax):
+        return
+    for scaled in takers(softmax):
+        is_quotient = bool(sides := _sides(scaled, ast.Div))
+        if any(_is_root(side, is_quotient) for side in (sides[1:] if is_quotient else _sides(scaled, ast.Mult))):
+            yield scaled
+
+
+def _sides(taker: Value, operator: type) -> list[Value]:
+    """Both sides of what an operator computes; none where it is another one."""
+    node = taker.node
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, operator):
+        return []
+    return [taker.at(node.left, ()), taker.at(node.right, ())]
 
 
 def _first(call: Value) -> ast.expr | None:

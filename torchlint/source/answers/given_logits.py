@@ -8,8 +8,10 @@ from itertools import islice
 from torchlint.facts import named, named_of
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.callers import callers_of, may_be_an_object
+from torchlint.source.flow.changed import pieces
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
@@ -20,6 +22,8 @@ from torchlint.source.training.regions import asks_training_mode
 from torchlint.source.training.written_over import is_written_over
 
 _MOVED = named("same_numbers") | named_of("numpy")
+_JOINS = named("joins")
+_JOINS_OF_NUMPY = ("numpy.concatenate", "numpy.vstack", "numpy.hstack", "numpy.stack", "numpy.array")
 _LOSSES = named_of("binary_cross_entropy_with_logits")
 _WORDS = frozenset(name.removesuffix("()").rsplit(".", 1)[-1] for name in _LOSSES)
 _STEPS = 4  # of parts of parts
@@ -46,9 +50,20 @@ def _made(value: Value, steps: int) -> list[Value]:
     for origin in origins(value, _MOVED) if steps else ():
         if isinstance(origin.node, ast.Subscript) and not origin.path:
             found += _made(origin.at(origin.node.value, ()), steps - 1)
+        elif (parts := _joined(origin)) is not None:
+            found += [one for part in parts for one in _made(part, steps - 1)] or [origin]
         else:
             found.append(origin if origin.path != (EACH,) else origin.at(origin.node, ()))
     return found
+
+
+def _joined(one: Value) -> list[Value] | None:
+    """What is joined, of `torch.cat(outputs)` and `np.concatenate(outputs)`; None of all else."""
+    if not isinstance(one.node, ast.Call) or not one.node.args or one.path:
+        return None
+    if not is_call_of(one, _JOINS) and external_name(one.at(one.node.func, ())) not in _JOINS_OF_NUMPY:
+        return None
+    return [part for made in origins(one.at(one.node.args[0], ())) for part in pieces(made)]
 
 
 def _loss_near(value: Value, origin: Value) -> Value | None:
