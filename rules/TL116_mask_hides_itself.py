@@ -77,6 +77,7 @@ from torchlint.source.answers.causal_masks import (
     infinite_places,
     is_added_before_softmax,
     is_plain_float,
+    is_touched,
     is_wrong,
     true_places,
     wrongly_filled,
@@ -108,7 +109,9 @@ def check_sum(place: Node):
     for side in () if any(isinstance(one, ast.Constant) for one in sides) else sides:
         mask = place.value.at(side, ())
         infinite = infinite_places(mask)
-        if infinite is not None and is_wrong(*infinite) and is_added_before_softmax(place.value):
+        if infinite is None or not is_wrong(*infinite) or is_touched(mask, infinite[0]):
+            continue
+        if is_added_before_softmax(place.value):
             yield said(place, infinite[0], mask)
 
 
@@ -130,9 +133,9 @@ def check_mask(call: Call):
         return
     mask = call.value.at(given, ())
     if (infinite := infinite_places(mask)) is not None:
-        if is_wrong(*infinite):
+        if is_wrong(*infinite) and not is_touched(mask, infinite[0]):
             yield said(call, infinite[0], mask)
-    elif (true := true_places(mask)) is not None:
+    elif (true := true_places(mask)) is not None and not is_touched(mask, true):
         if is_plain_float(mask):
             yield call.finding(
                 f"`{call.quoted(given)}` is a mask of ones and zeros, which are added to the scores: it hides nothing",

@@ -6,7 +6,7 @@ which then says the same of every input. `torch.normal(mu, std)` is no better: i
 computes `mu + std * noise`, through which gradients go.
 
 It is said of distributions that have `rsample`, in a `forward` or what it calls, where what they are made of is seen to
-be learned and a layer, a network or a loss is given the sample. Who asks `log_prob` anywhere in the file learns in
+be learned and a layer or a network is given the sample. Who asks `log_prob` anywhere in the file learns in
 another way.
 
 ```python bad

@@ -18,6 +18,7 @@ from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.dtypes import dtype
 from torchlint.source.training.fills import LOW, fill, hides
 from torchlint.source.training.takers import takers, takers_of_changed
+from torchlint.source.training.written_over import is_changed_by_name
 
 _SOFTMAX = named_of("softmax", "log_softmax")
 _TRIANGLES = named_of("tril", "triu")
@@ -91,7 +92,16 @@ def wrongly_filled(filling: Value) -> tuple[Triangle, Value] | None:
     if parts is None or low is None or low > LOW:
         return None
     hidden = true_places(parts[0])
-    return (hidden, parts[0]) if hidden is not None and is_wrong(hidden, low) and is_softmaxed(filling) else None
+    if hidden is None or not is_wrong(hidden, low) or not (softmaxed := _softmaxes_of(filling)):
+        return None
+    is_statement = isinstance(filling.node.up, ast.Expr)
+    results = [*softmaxed, *(() if is_statement else (filling,))]  # `scores[:, 0] = 0` leaves something in each row
+    return None if is_touched(parts[0], hidden, *results) else (hidden, parts[0])
+
+
+def is_touched(mask: Value, triangle: Triangle, *results: Value) -> bool:
+    """Is the mask changed in place before it is used, `mask.fill_diagonal_(0)`, or one of some results?"""
+    return is_changed_by_name(mask, (triangle.made, *results))
 
 
 def is_wrong(hidden: Triangle, low: float) -> bool:
@@ -99,14 +109,14 @@ def is_wrong(hidden: Triangle, low: float) -> bool:
     return hidden.empties_a_row and low == -math.inf
 
 
-def is_softmaxed(fill_call: Value) -> bool:
-    """Does a softmax take what is filled?"""
-    given = first(fill_call)
-    if isinstance(fill_call.node.up, ast.Expr):
-        found = takers_of_changed(fill_call, given) if isinstance(given, ast.Name) else iter(())
+def _softmaxes_of(filling: Value) -> list[Value]:
+    """The softmaxes that take what is filled."""
+    given = first(filling)
+    if isinstance(filling.node.up, ast.Expr):
+        found = takers_of_changed(filling, given) if isinstance(given, ast.Name) else iter(())
     else:
-        found = takers(fill_call)
-    return any(is_call_of(taker, _SOFTMAX) for taker in found)
+        found = takers(filling)
+    return [taker for taker in found if is_call_of(taker, _SOFTMAX)]
 
 
 def is_added_before_softmax(total: Value) -> bool:

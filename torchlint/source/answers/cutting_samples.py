@@ -11,7 +11,7 @@ from torchlint.facts import named, named_of
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import class_info, method_class
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import is_module
 from torchlint.source.flow.uses import reads
@@ -28,9 +28,9 @@ _REPARAMETRIZED = frozenset(
 )
 _WRAPPERS = frozenset(("Independent", "TransformedDistribution"))
 _HOME = "torch.distributions."
-_JOINED = PASSED_ON | named("joins")
+_JOINED = SAME_NUMBERS | named_of("dropout") | named("joins")
 _WEIGHED = named_of("linear", "conv1d", "conv2d", "conv3d", "matmul")
-_LOSSES = named_of("mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+_LOSS = re.compile(r"loss|criterion|diverg")
 _TRAINED = ("forward", "__call__", "training_step")
 _AVERAGED = PASSED_ON | named_of("mean", "sum")
 _LOG_PROB = re.compile(r"log_?(p|pi|prob)")
@@ -121,13 +121,17 @@ def is_trained(place: Value, depth: int) -> bool:
 
 
 def _learns_from_it(taker: Value) -> bool:
+    """Is it a layer or network? A loss may be given it as what is to be met."""
     node = taker.node
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.MatMult)
-    if is_call_of(taker, _WEIGHED | _LOSSES):
-        return True
-    if is_module(taker.at(node.func, ())):
+    if is_call_of(taker, _WEIGHED):
         return True
     known = callees(taker)
+    owners = [one.owner.node.name if one.owner is not None else one.name or "" for one in known]
+    if any(_LOSS.search(owner[-60:].lower()) for owner in owners):
+        return False
+    if is_module(taker.at(node.func, ())):
+        return True
     methods = [c for c in known if c.function is not None and c.owner is not None and c.owner.is_module]
     return bool(methods) and len(methods) == len(known)

@@ -19,7 +19,12 @@ def is_written_over(call: Value, name: str, made: Iterable[Value]) -> bool:
     of a call is, or is given what was made.
     """
     given = argument(call.node, name, 0)
-    places = [(call, _root(given))] if given is not None else []
+    return is_changed_by_name(call.at(given, ()) if given is not None else None, made)
+
+
+def is_changed_by_name(used: Value | None, made: Iterable[Value]) -> bool:
+    """The same of any expression, and of the names that are given what was made."""
+    places = [(used, _root(used.node))] if used is not None else []
     for origin in made:
         statement = statement_of(origin.node)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
