@@ -28,6 +28,24 @@ for epoch in range(9):
         torch.save(model.state_dict(), "best.pt")
 ```
 
+Nor is there ever a best if the first value is the best that there can be: nothing is above infinity, and no accuracy is
+below 0.
+
+```python bad
+def fit(model, loader, epochs):
+    best_accuracy, best_loss = 0.0, float("-inf")
+    worst = float("inf")
+    best_f1 = 0
+    for epoch in range(epochs):
+        loss, accuracy, f1 = train_epoch(model, loader)
+        if loss > worst:  # TL522
+            worst = loss
+            torch.save(model.state_dict(), "best.pt")
+        if f1 < best_f1:  # TL522
+            best_f1 = f1
+            torch.save(model.state_dict(), "best.pt")
+```
+
 A bound that is given is no best so far, and a search may end with the first that is better.
 
 ```python good
@@ -46,7 +64,7 @@ What is never set again: `torchlint/source/answers/lasting_bests.py`.
 """
 
 from torchlint import Node, on_node
-from torchlint.source.answers.lasting_bests import lasting_best
+from torchlint.source.answers.lasting_bests import lasting_best, never_better
 
 read_on = ("TL516", "TL713", "notes/serialization")
 
@@ -59,4 +77,15 @@ def check(place: Node):
             f"`{given.id}` is never set again: each round that is better than the first value is taken for the best",
             help=f"set `{given.id}` where the better one is found",
             notes=[place.note(given, "which is set only here")],
+        )
+
+
+@on_node("Compare", needs="inf|Inf|best")
+def check_beginning(place: Node):
+    """`best = float("inf")`, and `if loss > best:`"""
+    if (begun := never_better(place.module, place.node)) is not None:
+        yield place.finding(
+            f"nothing is ever better than `{place.quoted(begun)}`, with which it begins: this never runs",
+            help="begin with the worst that there is, or turn the comparison round",
+            notes=[place.note(begun, "the first value")],
         )
