@@ -57,6 +57,7 @@ added = "0.2"
 read_on = ("TL507", "TL521", "torch.optim.lr_scheduler.LambdaLR")
 
 SMALL = 0.1  # equal numbers below it are no accident
+MOST = 8  # results of one function that are looked at
 
 
 @on_call("torch.optim.lr_scheduler.LambdaLR", needs=("LambdaLR", "lr"))
@@ -90,7 +91,7 @@ def _results(function):
     """What a function of `LambdaLR` returns."""
     if isinstance(function.node, ast.Lambda):
         return [function.at(function.node.body)]
-    return [function.at(given) for given in getattr(function.node, "gives", ())]
+    return [function.at(given) for given in getattr(function.node, "gives", ())[:MOST]]
 
 
 def _is_times(result: Call, made: Call) -> bool:

@@ -79,7 +79,8 @@ def never_better(module: Module, compared: ast.Compare) -> ast.expr | None:
     ):
         begun = _begun(module, best, asked)
         if begun is not None and _is_out_of_reach(begun, wants_more, new, compared.ops[0]):
-            return begun
+            is_taken = isinstance(best, ast.Attribute) and is_taken_elsewhere(module, best.attr)
+            return None if is_taken else begun
     return None
 
 
@@ -93,12 +94,10 @@ def _begun(module: Module, best: ast.expr, asked: ast.If) -> ast.expr | None:
         if scope is not None and scope is not best.at:
             return None
     elif isinstance(best, ast.Attribute) and isinstance(best.value, ast.Name) and best.value.id == "self":
-        stores = list(module.index.stored(best.attr))
+        stores = module.index.stored(best.attr)
     else:
         return None
     if len(stores) > _MOST_STORES or module.index.attributes("__dict__"):
-        return None
-    if isinstance(best, ast.Attribute) and is_taken_elsewhere(module, best.attr):
         return None
     inside = [store for store in stores if any(within(store, statement) for statement in asked.body)]
     outside = [store for store in stores if store not in inside]

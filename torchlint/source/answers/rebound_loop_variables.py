@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from torchlint.facts import fact
 from torchlint.source.flow.flow import callees
@@ -77,7 +78,8 @@ def _is_kept(module: Module, loop: ast.For, given: ast.expr | None) -> bool:
         return False
     function = enclosing_function(loop) or module.tree
     named = standing_in(function, module.index.names(given.id))
-    return any(isinstance(one.ctx, ast.Load) and one.pos > loop.pos and not within(one, loop) for one in named)
+    later = takewhile(lambda one: one.pos > loop.pos, reversed(named))
+    return any(isinstance(one.ctx, ast.Load) and not within(one, loop) for one in later)
 
 
 def _given_for(given: ast.expr, target: ast.expr, name: ast.Name) -> ast.expr | None:

@@ -30,11 +30,21 @@ def is_never_stepped(module: Module, assign: ast.Assign) -> bool:
     if isinstance(target, ast.Attribute) and unparsed(target.value) != "self":
         return False
     optimizer = argument(call, "optimizer", 0)
-    if optimizer is None or not _makes_scheduler(Value(module, call)) or _may_be_named_otherwise(module, target):
+    if optimizer is None or not _makes_scheduler(Value(module, call)):
         return False
-    if any(not _only_asks(one) for one in _mentions(module, target)) or _may_be_stepped_elsewhere(module, target):
+    is_name = isinstance(target, ast.Name)
+    around = target.at.lookup(target.id).node if isinstance(target, ast.Name) else module.tree
+    if not _is_only_asked(module, around, last_word(target), is_name) or _may_be_stepped_elsewhere(module, target):
         return False
     return _steps(module, assign, optimizer)
+
+
+@remembered
+def _is_only_asked(module: Module, around: ast.AST, word: str, is_name: bool) -> bool:
+    """Is a name of a scope, or an attribute in a file, only asked for what it says, and never taken?"""
+    if _may_be_named_otherwise(module, word, is_name):
+        return False
+    return all(map(_only_asks, _mentions(module, around, word, is_name)))
 
 
 def _makes_scheduler(call: Value) -> bool:
@@ -42,14 +52,14 @@ def _makes_scheduler(call: Value) -> bool:
     return bool(names) and all(_MADE_BY.match(name) for name in names)
 
 
-def _mentions(module: Module, target: ast.Name | ast.Attribute) -> Iterator[ast.expr]:
-    """The places that read the name, whichever of its values they find."""
-    if isinstance(target, ast.Attribute):
-        yield from (one for one in module.index.attributes(target.attr) if isinstance(one.ctx, ast.Load))
+def _mentions(module: Module, around: ast.AST, word: str, is_name: bool) -> Iterator[ast.expr]:
+    """The places that read it, whichever of its values they find."""
+    if not is_name:
+        yield from (one for one in module.index.attributes(word) if isinstance(one.ctx, ast.Load))
         return
-    scope = target.at.lookup(target.id)
-    for name in module.index.names(target.id):
-        if isinstance(name.ctx, ast.Load) and name.at.lookup(target.id) is scope:
+    for name in module.index.names(word):
+        scope = name.at.lookup(word)
+        if isinstance(name.ctx, ast.Load) and scope is not None and scope.node is around:
             yield name
 
 
@@ -63,14 +73,13 @@ def _only_asks(mention: ast.expr) -> bool:
     return isinstance(around, ast.Compare) or isinstance(around, ast.If) and mention is around.test
 
 
-def _may_be_named_otherwise(module: Module, target: ast.Name | ast.Attribute) -> bool:
+def _may_be_named_otherwise(module: Module, word: str, is_name: bool) -> bool:
     """`vars(self)["scheduler"]`, `getattr(self, name)`"""
-    word = last_word(target)
     if any(True for _ in module.index.calls_of(*_ALL_NAMES, inside=module.tree)) or module.index.attributes("__dict__"):
         return True
-    for call in module.index.calls_of("getattr", inside=module.tree) if isinstance(target, ast.Attribute) else ():
+    for call in () if is_name else module.index.calls_of("getattr", inside=module.tree):
         name = call.args[1] if len(call.args) > 1 else None
-        is_open = not isinstance(name, ast.Constant) and unparsed(call.args[0]) == "self"
+        is_open = name is not None and not isinstance(name, ast.Constant) and unparsed(call.args[0]) == "self"
         if is_open or getattr(name, "value", None) == word:
             return True
     return False
@@ -91,14 +100,23 @@ def _steps(module: Module, assign: ast.Assign, optimizer: ast.expr) -> bool:
     is_own = isinstance(optimizer, ast.Attribute) and owner is not None
     around = owner if is_own else function or module.tree
     text = unparsed(optimizer)
-    for call in module.index.calls_of("step", inside=around):
-        if unparsed(receiver(call) or call) == text or text in map(unparsed, call.args):
-            if loops_around(call) or is_own:
-                return True
+    if any(loops_around(call) or is_own for call in _stepping(module, around).get(text, ())):
+        return True
     if isinstance(around, ast.ClassDef):
         return False
     mine = identity(Value(module, optimizer)).keys()
     return bool(mine) and any(mine == _stepped(act) for act in _steps_of(module, around))
+
+
+@remembered
+def _stepping(module: Module, around: ast.AST) -> dict[str, list[ast.Call]]:
+    """The calls of `step` in a class, a function or the file, by what steps there, or is stepped by a scaler."""
+    found: dict[str, list[ast.Call]] = {}
+    for call in module.index.calls_of("step", inside=around):
+        for one in (receiver(call), *call.args[:1]):
+            if one is not None:
+                found.setdefault(unparsed(one), []).append(call)
+    return found
 
 
 @remembered

@@ -21,6 +21,7 @@ from torchlint.source.training.events import iterated
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.sameness import identity
 
+_MOST_ADDED = 8  # things to one sum that are looked at
 _MOST_USES = 20  # of a result that are looked at
 _SCALES = (ast.Mult, ast.Div, ast.FloorDiv)
 
@@ -120,11 +121,10 @@ def _is_of_one(measured_one: ast.expr | None, loop: ast.For) -> bool:
 
 def _added(total: Value, division: ast.AST | None) -> Iterator[Value | None]:
     """What is added to a sum that begins with nothing; None where anything else is done to it."""
-    if isinstance(total.node, (ast.Name, ast.Call)):
-        found = origins(total)
-    else:
-        found = list(_set_here(total))
-    for one in found:
+    found = origins(total) if isinstance(total.node, (ast.Name, ast.Call)) else list(_set_here(total))
+    if len(found) > _MOST_ADDED:
+        yield None
+    for one in found[:_MOST_ADDED]:
         node = one.node
         if node is division and division is not None:
             continue
@@ -147,7 +147,8 @@ def _grown(sum_: Value) -> Value | None:
 def _set_here(total: Value) -> Iterator[Value]:
     """What an attribute or an entry is given in the function in which it is divided."""
     around = enclosing_function(total.node) or total.module.tree
-    yield from (total.at(node, ()) for node in _settings(total.module, around).get(unparsed(total.node), ()))
+    found = _settings(total.module, around).get(unparsed(total.node), [])
+    yield from (total.at(node, ()) for node in found[: _MOST_ADDED + 1])
 
 
 @remembered
