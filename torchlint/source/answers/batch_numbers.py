@@ -59,7 +59,9 @@ def is_mean_of_batch(added: Value, depth: int = _DEPTH) -> bool:
 
 def _is_mean(loss: Value) -> bool:
     known = callees(loss) if isinstance(loss.node, ast.Call) and not loss.path else []
-    return bool(known) and all(_gives_mean(loss, callee) for callee in known)
+    if not known or any(one.unknown or isinstance(one.node, ast.arg) for one in origins(loss.at(loss.node.func, ()))):
+        return False  # whoever calls may give another one
+    return all(_gives_mean(loss, callee) for callee in known)
 
 
 def _gives_mean(loss: Value, callee) -> bool:

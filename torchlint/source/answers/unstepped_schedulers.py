@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchlint.source.answers.taken_elsewhere import is_taken_elsewhere
+from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -19,6 +20,7 @@ from torchlint.source.training.sameness import identity
 
 _MADE_BY = re.compile(r"torch\.optim\.lr_scheduler\.|transformers\.(optimization\.)?get_[a-z_]*schedule")
 _ONLY_READ = frozenset("state_dict load_state_dict get_last_lr get_lr last_epoch base_lrs _last_lr".split())
+_PLAIN_BASES = frozenset(("torch.nn.Module", "abc.ABC", "builtins.object", "object"))
 _ALL_NAMES = ("locals", "globals", "vars", "exec")
 
 
@@ -86,9 +88,11 @@ def _may_be_named_otherwise(module: Module, word: str, is_name: bool) -> bool:
 
 
 def _may_be_stepped_elsewhere(module: Module, target: ast.Name | ast.Attribute) -> bool:
-    """May another file take it: from an object, or as a global name?"""
+    """May another file take it: a base class of a library, one that has the object, or imports a global name?"""
     if isinstance(target, ast.Attribute):
-        return is_taken_elsewhere(module, target.attr)
+        owner = enclosing_class(function) if (function := enclosing_function(target)) is not None else None
+        is_of_others = owner is None or not set(class_info(module, owner).foreign) <= _PLAIN_BASES
+        return is_of_others or is_taken_elsewhere(module, target.attr)
     scope = target.at.lookup(target.id)
     return isinstance(scope.node, ast.Module) and module.others_mention((target.id,))
 
