@@ -15,9 +15,10 @@ _WORST = 1e3  # what is called the best and is as large as that is what all are 
 _BEGINNINGS = (0, 1, -1)
 _INFINITE = frozenset(("inf", "Inf", "Infinity"))
 _BOUNDS = frozenset(("possible", "theoretical", "ideal", "known", "threshold", "bound", "limit", "case", "reachable"))
-# What is never negative
+# What is never negative; a Dice score often is a loss, and is then
 _RATES = re.compile(
-    r"^(?:(?:val|valid|validation|test|eval|train|epoch|mean|avg|dev|current|new|this)_?)?(?:acc|accuracy|f1|f1_score|auc|auroc|iou|miou|dice|map)$"
+    r"^(?:(?:val|valid|validation|test|eval|train|epoch|mean|avg|dev|current|new|this)_?)?"
+    r"(?:acc|accuracy|f1|f1_score|auc|auroc|iou|miou)$"
 )
 _MOST_STORES = 8  # of a best value that are looked at
 _LEAVES = (ast.Return, ast.Raise, ast.Break)

@@ -29,7 +29,8 @@ def is_never_stepped(module: Module, assign: ast.Assign) -> bool:
     target, call = assign.targets[0], assign.value
     if len(assign.targets) > 1 or not isinstance(call, ast.Call) or not isinstance(target, (ast.Name, ast.Attribute)):
         return False
-    if isinstance(target, ast.Attribute) and unparsed(target.value) != "self":
+    is_own = not isinstance(target, ast.Attribute) or unparsed(target.value) == "self"
+    if not is_own or last_word(target).startswith("_") and isinstance(target, ast.Name):
         return False
     optimizer = argument(call, "optimizer", 0)
     if optimizer is None or not _makes_scheduler(Value(module, call)):

@@ -19,8 +19,9 @@ from torchlint.source.text.spelling import argument, unparsed
 _SPLIT = frozenset(("torch.utils.data.random_split",))
 _LOADER = frozenset(("torch.utils.data.DataLoader",))
 _DATASETS = "torchvision.datasets."
+_OF_EACH = frozenset(("transform", "target_transform", "transforms", "download"))
 _CHOOSERS = ("sampler", "batch_sampler")
-_TRAINS = re.compile(r"(^|_)train", re.IGNORECASE)
+_TRAINS = re.compile(r"^(?!.*(full|all|whole|total|final)).*train", re.IGNORECASE)
 _TESTS = re.compile(r"^(test|testing)(_?(set|data|dataset|ds))?$", re.IGNORECASE)
 _MOST = 20  # uses of a name, or calls of a class, that are looked at
 
@@ -74,7 +75,12 @@ def tests_on_training(module: Module, assign: ast.Assign) -> ast.Call | None:
         is_training = (
             isinstance(target, ast.Name) and _TRAINS.search(target.id) and enclosing_function(call) is function
         )
-        if is_training and _dataset(module, call) == name and _is_of_training(call):
+        if (
+            is_training
+            and _dataset(module, call) == name
+            and _is_of_training(call)
+            and _said(call) == _said(assign.value)
+        ):
             return call
     return None
 
@@ -95,6 +101,12 @@ def _is_of_training(call: ast.Call) -> bool:
     """`train=True` or `split="train"`"""
     chosen = argument(call, "train", 1) or argument(call, "split")
     return isinstance(chosen, ast.Constant) and (chosen.value is True or chosen.value == "train")
+
+
+def _said(call: ast.Call) -> tuple:
+    """What it is told, but for what is done to each image: other words may choose other data."""
+    given = {keyword.arg: unparsed(keyword.value) for keyword in call.keywords if keyword.arg not in _OF_EACH}
+    return [*map(unparsed, call.args[:2])], given
 
 
 def _is_measured(use: ast.Name) -> bool:

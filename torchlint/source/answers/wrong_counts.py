@@ -21,7 +21,7 @@ from torchlint.source.training.events import iterated
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.sameness import identity
 
-_MOST_ADDED = 8  # things to one sum that are looked at
+_MOST_ADDED = 8  # things to one sum, and loaders in one dict, that are looked at
 _MOST_USES = 20  # of a result that are looked at
 _SCALES = (ast.Mult, ast.Div, ast.FloorDiv)
 
@@ -178,17 +178,17 @@ def _is_of(count: _Count, added: Value, division: ast.AST) -> bool:
     if not isinstance(loop, ast.For):
         return False
     if count.loop is not None:
-        return loop is count.loop and all(_batches(one) is not False for one in objects(added.at(iterated(loop), ())))
+        return loop is count.loop and all(_batches(one) is not False for one in _loaders(added.at(iterated(loop), ())))
     if count.loader is None or within(division, loop):
         return False
     over = added.at(iterated(loop), ())
     is_dataset = isinstance(count.loader.node.up, ast.Attribute) and count.loader.node.up.attr == "dataset"
-    loaders = [_batches(one) for one in objects(over)]
+    loaders = [_batches(one) for one in _loaders(over)]
     if count.of == "batches":
         return bool(loaders) and all(loaders) and _is_one(over, count.loader)
     if is_dataset:
         return False not in loaders and _is_one(over, count.loader)
-    return bool(loaders) and all(loaders) and all(_reads(one, count.loader) for one in objects(over))
+    return bool(loaders) and all(loaders) and all(_reads(one, count.loader) for one in _loaders(over))
 
 
 def _is_one(first: Value, second: Value) -> bool:
@@ -198,6 +198,19 @@ def _is_one(first: Value, second: Value) -> bool:
         return True
     mine, others = identity(first).keys(), identity(second).keys()
     return bool(mine) and mine == others
+
+
+def _loaders(loader: Value) -> list[Value]:
+    """What makes it, also where a word chooses one: `loaders[phase]` of `{phase: DataLoader(…) for phase in phases}`"""
+    found = objects(loader)
+    if not isinstance(loader.node, ast.Subscript) or [one.node for one in found] != [loader.node]:
+        return found
+    held = [one for one in objects(loader.at(loader.node.value, ())) if not one.path]
+    if any(not isinstance(one.node, (ast.Dict, ast.DictComp)) for one in held):
+        return found
+    values = [(one, value) for one in held for value in getattr(one.node, "values", [getattr(one.node, "value", None)])]
+    several = values if len(values) <= _MOST_ADDED else []
+    return [made for one, value in several for made in objects(one.at(value, ()))] or found
 
 
 def _batches(loader: Value) -> bool | None:
