@@ -48,7 +48,7 @@ def wrong_count(module: Module, division: ast.BinOp | ast.AugAssign) -> WrongCou
     total = plain(over)
     if not isinstance(total, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         return None
-    counts = list(_counts(Value(module, under)))
+    counts = list(_counts(Value(module, under))) if _may_count(module, plain(under)) else []
     added = list(_added(Value(module, total), division)) if counts else []
     if not added or None in added:
         return None
@@ -63,6 +63,23 @@ def _sides(division: ast.BinOp | ast.AugAssign) -> tuple[ast.expr, ast.expr]:
     if isinstance(division, ast.AugAssign):
         return division.target, division.value
     return division.left, division.right
+
+
+def _may_count(module: Module, under: ast.expr) -> bool:
+    """Does what stands there, or where it is set, say so? It saves following what cannot matter."""
+    if isinstance(under, ast.Name):
+        scope = under.at.lookup(under.id)
+        bound = scope.bindings[under.id][:_MOST_USES] if scope is not None else []
+    else:
+        bound = module.index.stored(under.attr)[:_MOST_USES] if isinstance(under, ast.Attribute) else []
+    return _is_length(under) or any(
+        isinstance(one.up, ast.AugAssign) or isinstance(one.up, ast.Assign) and _is_length(one.up.value)
+        for one in bound
+    )
+
+
+def _is_length(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
 
 
 def _counts(under: Value) -> Iterator[_Count]:
@@ -83,8 +100,7 @@ def _counts(under: Value) -> Iterator[_Count]:
 
 def _of_length(origin: Value) -> ast.expr | None:
     node = origin.node
-    is_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
-    return node.args[0] if is_length and len(node.args) == 1 and not origin.path else None
+    return node.args[0] if node is not None and _is_length(node) and len(node.args) == 1 and not origin.path else None
 
 
 def _of_loader(given: Value) -> Iterator[_Count]:
