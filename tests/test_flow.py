@@ -320,3 +320,9 @@ def test_what_leads_everywhere_is_asked_less(monkeypatch):
 )
 def test_any_of_some_layers_calls_what_they_all_are(layers, found):
     assert callees_of(f"{PRELUDE}m = {layers}\nask(m[k](x))") == found
+
+
+def test_what_a_table_holds_by_default_may_be_no_call():
+    """A parameter, of which nobody knows what it is."""
+    made = "from collections import defaultdict\ndef f(kernel, x):\n    table = defaultdict(lambda: kernel)\n"
+    assert callees_of(made + "    return ask(table[0](x))") == set()

@@ -402,7 +402,8 @@ class CallTracer:
     def _called_element(self, item: Value, depth: int) -> Iterator[Callee]:
         """`self.heads[task](x)`: whichever it is, what is called."""
         for made in self._made_alike(item, depth):
-            yield from self._called_object(made, depth)
+            if isinstance(made.node, ast.Call):  # and no `kernel` of `defaultdict(lambda: kernel)`
+                yield from self._called_object(made, depth)
 
     def _classes_of_receiver(self, receiver: Value, depth: int) -> Iterator[tuple[ClassInfo, Value | None]]:
         """The classes of what has a method that is called; of `meters[name].update(x)` whichever it is."""
