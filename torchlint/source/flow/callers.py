@@ -13,7 +13,7 @@ from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
-from torchlint.source.text.index import DEFINITIONS, enclosing_function
+from torchlint.source.text.index import DEFINITIONS
 from torchlint.source.text.spelling import is_super, root_of
 from torchlint.source.text.surface import Surface, surface
 
@@ -44,8 +44,8 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None, every
 
 def given_for(parameter: Value) -> list[Value | None]:
     """What all calls that are seen give for a parameter; None where one leaves it out."""
-    function = enclosing_function(parameter.node)
-    if function is None or isinstance(function, ast.Lambda) or parameter.path:
+    function = parameter.node.up.up  # no statement of its own holds a parameter: `enclosing_function` is around it
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or parameter.path:
         return []
     owner = method_class(parameter.module, function)
     bound = owner is not None and not is_static(function)
