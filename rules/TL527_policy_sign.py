@@ -114,7 +114,8 @@ def check(call: Call):
                 notes=[call.note(call.at(term.value), "this grows with what was good")],
             )
             return
-    for term in terms if gains else ():
+    is_of_policy = bool(gains) or any(term.sign < 0 and term.is_surrogate for term in terms)
+    for term in terms if is_of_policy else ():
         if term.sign > 0 and term.is_entropy:
             yield call.finding(
                 f"what is minimised has the entropy `{call.at(term.value).short}` in it: the policy becomes certain",

@@ -75,11 +75,14 @@ class Pooled(nn.Module):
         first = states.max(dim=1)[0]
         return first + states[torch.arange(len(x)), lengths - 1]
 ```
+
+What is packed in the same class, or file: `torchlint/source/answers/packed_orders.py`.
 """
 
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.packed_orders import all_packed_first, says_first
 
 read_on = ("TL614", "torch.nn.utils.rnn.pad_packed_sequence")
 added = "0.2"
@@ -89,7 +92,8 @@ REDUCING = ("mean", "max", "sum", "amax")
 
 @on_call("torch.nn.utils.rnn.pad_packed_sequence", needs="pack_padded_sequence")
 def check(call: Call):
-    if call.has_stars or says_first(call, 1) is not False or not all_packed_first(call):
+    inside = call.method_of if call.method_of is not None else call.module.tree
+    if call.has_stars or says_first(call.node, 1) is not False or not all_packed_first(call.module, inside):
         return
     whole = call.node.up if isinstance(call.node.up, ast.Subscript) else call.node
     target = whole.up.targets[0] if isinstance(whole.up, ast.Assign) else None
@@ -108,22 +112,6 @@ def check(call: Call):
                 notes=[call.note(read, "it is read here")],
             )
             return
-
-
-def says_first(call: Call, position: int) -> bool | None:
-    """What it is told of the order; None where nobody can tell."""
-    told = call.argument("batch_first", position)
-    if told is None:
-        return False
-    return told.value if isinstance(told, ast.Constant) and isinstance(told.value, bool) else None
-
-
-def all_packed_first(call: Call) -> bool:
-    """Does all that this class packs, or this file where it stands in none, have the batch first?"""
-    inside = call.method_of if call.method_of is not None else call.module.tree
-    calls = map(call.at, call.inside(ast.Call, of=inside))
-    packed = [one for one in calls if one.is_call("torch.nn.utils.rnn.pack_padded_sequence")]
-    return bool(packed) and all(not one.has_stars and says_first(one, 2) is True for one in packed)
 
 
 def read_as_batch_first(use: ast.expr) -> ast.expr | None:

@@ -19,8 +19,9 @@ OF_BYTES = frozenset("AutoAugment AugMix RandAugment RandomEqualize RandomPoster
 OF_CROPS = frozenset(("FiveCrop", "TenCrop"))  # give several images at once
 TOGETHER = frozenset(("RandomApply", "RandomChoice", "RandomOrder"))  # of which some run
 GRAY = frozenset("MNIST FashionMNIST KMNIST EMNIST QMNIST USPS".split())  # datasets of images with one channel
-OF_PIL = GRAY | frozenset(
-    "CIFAR10 CIFAR100 Caltech101 Caltech256 CelebA Country211 DTD EuroSAT FGVCAircraft Flowers102 Food101 GTSRB"
-    " ImageNet Imagenette LSUN OxfordIIITPet PCAM Places365 STL10 SVHN StanfordCars SUN397".split()
+OF_PIL = GRAY | frozenset(  # unless they are given a `loader`
+    "CIFAR10 CIFAR100 Caltech101 Caltech256 CelebA CocoCaptions CocoDetection Country211 DTD EuroSAT FGVCAircraft"
+    " FakeData Flowers102 Food101 GTSRB ImageFolder ImageNet Imagenette LFWPeople LSUN"
+    " OxfordIIITPet PCAM Places365 STL10 SVHN StanfordCars SUN397 VOCDetection VOCSegmentation".split()
 )
 WITH_MAPS = {"VOCSegmentation": "", "OxfordIIITPet": "segmentation", "Cityscapes": "semantic"}  # and by which type

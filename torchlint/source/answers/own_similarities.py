@@ -6,6 +6,8 @@ import ast
 import re
 
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import argument, receiver, unparsed
@@ -83,10 +85,13 @@ def _widened(node: ast.expr | None, axis: int) -> str | None:
 
 def _is_taken_out(made: Value) -> bool:
     """May something in the function around it hide that each is most like itself?"""
-    function = enclosing_function(made.node)
-    return (
-        _TAKEN_OUT.search(made.module.segment(function) if function is not None else made.module.index.text) is not None
-    )
+    return _hides(made.module, enclosing_function(made.node) or made.module.tree)
+
+
+@remembered
+def _hides(module: Module, around: ast.AST) -> bool:
+    text = module.index.text if around is module.tree else module.segment(around)
+    return _TAKEN_OUT.search(text) is not None
 
 
 def are_places_of_others(labels: Value) -> bool:

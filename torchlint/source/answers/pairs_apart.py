@@ -16,7 +16,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in, last_word, statement_of, within
-from torchlint.source.text.spelling import argument, paired, unparsed
+from torchlint.source.text.spelling import argument, paired, receiver, unparsed
 from torchlint.source.training.image_transforms import moves
 
 _MAP = re.compile(
@@ -106,11 +106,18 @@ def _names(call: ast.Call) -> list[str]:
 
 def _are_returned(module: Module, function: ast.FunctionDef, image: ast.Call, mapped: ast.Call) -> bool:
     """Do both go out in one sample?"""
-    if exclusive(image, mapped):
+    if exclusive(image, mapped) or _is_cut_out(module, function, image, mapped):
         return False
     first, second = (_carrying(module, function, call) for call in (image, mapped))
     given = [one for one in function.gives if one is not None]
     return any(_carries(one, image, first) and _carries(one, mapped, second) for one in given)
+
+
+def _is_cut_out(module: Module, function: ast.FunctionDef, image: ast.Call, mapped: ast.Call) -> bool:
+    """`target = image[y : y + h, x : x + w]`, what is to be found in the image and need not lie as it does there"""
+    whole, part = _root(image.args[0]), _root(mapped.args[0])
+    made = [one for one in module.index.inside(function, ast.Assign) if part and part in map(_root, one.targets)]
+    return bool(whole) and any(_root(receiver(one.value) or one.value) == whole for one in made)
 
 
 def _carrying(module: Module, function: ast.FunctionDef, call: ast.Call) -> set[str]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from torchlint.source.flow.changed import only_appended
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.usual_numbers import usual_number
 from torchlint.source.flow.values import Value
@@ -43,8 +44,12 @@ _KEPT = frozenset(
     " as_tensor FloatTensor Tensor".split()
 )
 _LIBRARIES = frozenset(("torch", "th", "np", "F"))
-_TURNED_ROUND = re.compile(r"maximi[sz]e|ascent|ascend|grad\w*\s*\*=|grad\s*=\s*-|lr\s*=\s*-|\.grad\.(neg|mul)_")
+_TURNED_ROUND = re.compile(
+    r"maximi[sz]e|minimi[sz]\w{1,3} (the )?(\w{1,20} )?(return|reward|advantage)|adversar"
+    r"|ascent|ascend|grad\w*\s*\*=|grad\s*=\s*-|lr\s*=\s*-|\.grad\.(neg|mul)_"
+)
 _TURNED_PROB = re.compile(r"-\s*[\w.\[\]]*log_?prob")
+_SURROGATE = re.compile(r"surr|ratio|^adv|clip")
 _MOST_TERMS, _DEEP = 24, 14
 
 
@@ -70,6 +75,13 @@ class Term(NamedTuple):
         return kinds.count("log_prob") == 1 and "gain" in kinds and "" not in kinds
 
     @property
+    def is_surrogate(self) -> bool:
+        """`torch.min(ratio * advantage, clipped * advantage)`, the gain that is kept near the old policy"""
+        node = self.factors[0].made.node if len(self.factors) == 1 else None
+        is_least = isinstance(node, ast.Call) and last_word(node.func) in ("min", "minimum") and len(node.args) == 2
+        return is_least and all(any(map(_SURROGATE.search, _words(one))) for one in node.args)
+
+    @property
     def is_entropy(self) -> bool:
         """Is it the entropy of a distribution?"""
         return len(self.factors) == 1 and _is_method(self.factors[0].made, "entropy")
@@ -77,9 +89,14 @@ class Term(NamedTuple):
 
 def minimised(module: Module, backward: ast.Call) -> list[Term]:
     """The terms of a loss of which the gradients are taken, where an optimizer then goes down."""
-    if not module.index.callers("step") or _TURNED_ROUND.search(module.index.text):
+    if not module.index.callers("step") or _says(module, _TURNED_ROUND):
         return []
     return list(islice(_terms(Value(module, backward.func.value), 1, _DEEP), _MOST_TERMS))
+
+
+@remembered
+def _says(module: Module, pattern: re.Pattern[str]) -> bool:
+    return pattern.search(module.index.text) is not None
 
 
 def _terms(value: Value, sign: int, depth: int) -> Iterator[Term]:
@@ -169,10 +186,18 @@ def _kind(factor: Factor) -> str:
         return ""
     if any(map(_LOG_PROB.search, names)):
         is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.arg))
-        return "log_prob" if is_plain and not _TURNED_PROB.search(factor.made.module.index.text) else ""
+        return "log_prob" if is_plain and not _says(factor.made.module, _TURNED_PROB) else ""
     if any(map(_GAIN.search, names)):
-        return "" if _is_turned(node) else "gain"
+        return "" if _is_turned(node) or not _is_of_gains(node) else "gain"
     return "weight" if any(map(_WEIGHT.search, names)) else ""
+
+
+def _is_of_gains(node: ast.AST) -> bool:
+    """Is it what nobody sees made, or made of what is called a gain or a value, too? `adv` of p-values is none."""
+    names = _words(node)
+    return not isinstance(node, (ast.BinOp, ast.Call)) or any(
+        _GAIN.search(one) or _LOWER.search(one) or one in ("r", "ret", "rtg", "delta") for one in names
+    )
 
 
 def _is_turned(node: ast.AST, depth: int = _DEEP) -> bool:
@@ -242,6 +267,7 @@ def _words(node: ast.AST) -> list[str]:
     return [last_word(one) for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))]
 
 
+@remembered
 def _is_turned_anywhere(module: Module) -> bool:
     """May an end be 0, as somebody puts `1 - done` into a memory? What is turned in a product says that it is 1."""
     homes = [module, *(other for word in ("done", "termina") for other in module.others_that_mention(word))]

@@ -10,7 +10,7 @@ from torchlint.facts.transforms import GRAY, OF_BYTES, OF_CROPS, OF_EITHER, OF_I
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.image_transforms import ImagePart, inner, listed_in, transforms_of
 
@@ -228,5 +228,10 @@ def _cast(part: ImagePart, kind: str | None) -> str | None:
 def dataset_of(call: Value) -> str:
     """`MNIST` of torchvision, of which a call makes an object; empty where its images are not known."""
     word = last_word(call.node.func)
-    names = {callee.name for callee in callees(call)} if word in OF_PIL else set()
+    is_plain = (
+        word in OF_PIL
+        and argument(call.node, "loader", 3 if word == "ImageFolder" else None) is None
+        and not has_stars(call.node)
+    )
+    names = {callee.name for callee in callees(call)} if is_plain else set()
     return word if names == {f"torchvision.datasets.{word}"} else ""
