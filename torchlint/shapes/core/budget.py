@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 from torchlint.shapes.core.values import Exhausted, Overworked
@@ -148,6 +149,7 @@ def weight(value: Any, most: int) -> int:
     know better.
     """
     total, stack = 0, [value]
+    bare: set[type] = set()  # kinds of objects that hold nothing: most registries are full of one of them
     while stack and total <= most:
         one = stack.pop()
         kind = type(one)
@@ -157,13 +159,14 @@ def weight(value: Any, most: int) -> int:
         total += 3
         if not holds(kind):
             continue
+        items: Iterable[Any] = ()
         if isinstance(one, (str, bytes)):
             total += len(one) >> 3
         elif isinstance(one, dict):
             total += 3 * len(one)
             if total <= most:
-                stack += [v for v in dict.values(one) if type(v) not in LIGHT]
-                stack += [k for k in dict.keys(one) if type(k) not in LIGHT and type(k) is not str]
+                keys = [key for key in dict.keys(one) if type(key) is not str]
+                items = (*dict.values(one), *keys) if keys else dict.values(one)
         elif kind is range:
             total += len_of(one)
         elif kind is slice:
@@ -174,11 +177,24 @@ def weight(value: Any, most: int) -> int:
             total += len(one)
             stack.append(dict(one.mapping))
         else:
-            for base, items in _ITEMS.items():
+            for base, items_of in _ITEMS.items():
                 if isinstance(one, base):
                     total += len_of(one) * (3 if base in (set, frozenset) else 1)
-                    if total <= most:
-                        stack += [item for item in items(one) if type(item) not in LIGHT]
+                    items = items_of(one) if total <= most else ()
+                    break
+        for item in items:
+            kind = type(item)
+            if kind in bare:
+                total += 4
+            elif kind is str:
+                total += 4 + (len(item) >> 3)
+            elif kind in LIGHT:
+                continue
+            elif holds(kind):
+                stack.append(item)
+            else:
+                bare.add(kind)
+                total += 4
     return total
 
 

@@ -107,9 +107,14 @@ class Program:
         return frozenset(found)
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All of its nodes, as `walk` finds them: whoever looks for one kind or another need not walk again."""
+        return list(walk(self.tree))
+
+    @cached_property
     def taken_if_there(self) -> frozenset[str]:
         """The names that a `try` imports: what they are without it is not what they are for everybody."""
-        tried = (part for node in walk(self.tree) if isinstance(node, ast.Try) for part in node.body)
+        tried = (part for node in self.nodes if isinstance(node, ast.Try) for part in node.body)
         imports = (part for part in tried if isinstance(part, (ast.Import, ast.ImportFrom)))
         return frozenset(alias.asname or alias.name.split(".")[0] for part in imports for alias in part.names)
 
@@ -124,7 +129,7 @@ class Program:
         if stars or self.path.endswith(".ipynb") or _MAY_DEFINE.search(self._text):
             return None
         outer = CompiledScope("function", self.tree.body, None, self)
-        within = (name for node in walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
+        within = (name for node in self.nodes if isinstance(node, ast.Global) for name in node.names)
         return frozenset(outer.bound.union(outer.globals, within))
 
     def is_fallback(self, node: ast.AST) -> bool:
@@ -178,7 +183,7 @@ class Program:
     def calls_of_names(self) -> dict[str, list[ast.Call]]:
         """The calls that are assigned to a variable alone, in the order of their lines."""
         found: dict[str, list[ast.Call]] = defaultdict(list)
-        for node in walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
                 if isinstance(node.targets[0], ast.Name):
                     found[node.targets[0].id].append(node.value)
@@ -188,7 +193,7 @@ class Program:
     def annotations(self) -> dict[str, Counter[str]]:
         """By the names of parameters: the names that annotate them, and how often."""
         found: dict[str, Counter[str]] = defaultdict(Counter)
-        for node in walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.arg) and isinstance(node.annotation, ast.Name):
                 found[node.arg][node.annotation.id] += 1
         return dict(found)
@@ -196,7 +201,7 @@ class Program:
     @cached_property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
         """Its imports, wherever they stand."""
-        return [node for node in walk(self.tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        return [node for node in self.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 KEPT = 8_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more

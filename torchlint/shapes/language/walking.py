@@ -25,7 +25,8 @@ class _Fields(dict):
         return self[kind]
 
 
-_FIELDS = _Fields({ast.Constant: (), ast.Name: (), ast.Pass: (), ast.MatchSingleton: ()})
+_LEAVES = frozenset((ast.Constant, ast.Name, ast.Pass, ast.MatchSingleton))  # most nodes are one of these
+_FIELDS = _Fields(dict.fromkeys(_LEAVES, ()))
 
 
 def last_word(node: ast.AST | None) -> str:
@@ -53,7 +54,7 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
     level: Iterable[ast.AST] = nodes
     while level:
         yield from level
-        level = [child for node in level for child in children(node)]
+        level = [child for node in level if type(node) not in _LEAVES for child in children(node)]
 
 
 def words_set_in(*nodes: ast.AST) -> set[str]:

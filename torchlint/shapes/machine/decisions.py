@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from torchlint.shapes.language.program import Question
-from torchlint.shapes.language.walking import walk
 
 RUNS = 5  # of one function, the first one included
 TURNS = 3  # of a script
@@ -109,10 +108,10 @@ def _compared(text: str) -> str | None:
     return None
 
 
-def turns(asked: Mapping[str, bool], tree: ast.Module) -> list[dict[str, bool]]:
+def turns(asked: Mapping[str, bool], nodes: list[ast.AST]) -> list[dict[str, bool]]:
     """The answers with which a script is run again: one of its own conditions turned round."""
     texts = turnable(asked)
-    tests = {Question(n.test).asked[0] for n in walk(tree) if isinstance(n, (ast.If, ast.IfExp))} if texts else set()
+    tests = {Question(n.test).asked[0] for n in nodes if isinstance(n, (ast.If, ast.IfExp))} if texts else set()
     return [{text: not asked[text]} for text in texts if text in tests][:TURNS]
 
 

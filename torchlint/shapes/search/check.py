@@ -305,7 +305,7 @@ class _Run:
     def others(self, machine: Machine) -> None:
         """What the script did not reach."""
         if machine.budget.used < decisions.STEPS and self.traces is None:
-            self.turns = decisions.turns(machine.asked, self.program.tree)
+            self.turns = decisions.turns(machine.asked, self.program.nodes)
         if self.program.watch is not None:
             self.program.watch.guessing = True
         if self.traces is not None:
@@ -326,7 +326,7 @@ class _Run:
         """What is wrong in the text alone, whoever runs it; torch's own files may be those of another version."""
         if "/torch/" in self.program.path.replace("\\", "/"):
             return
-        said = TorchInText(self.program.tree)
+        said = TorchInText(self.program)
         for fault in (*misspelt(self.program, said), *refused_arguments(self.program, said)):
             if fault.help or (fault.path, fault.span) not in self.faults:
                 self.faults[fault.path, fault.span] = fault  # where the script met it, this says what is meant

@@ -174,12 +174,11 @@ def _class_names(value: ast.expr) -> set[str]:
 class _Sites:
     """Where a file uses names as one uses classes, found in one walk for all of them."""
 
-    def __init__(self, tree: ast.Module):
+    def __init__(self, program: Program):
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
         self.constructions: defaultdict[str, list[ast.Call]] = defaultdict(list)  # also as the base of others
         self.users: defaultdict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)  # other than as a base
-        nodes = list(walk(tree))
-        for node in nodes:
+        for node in program.nodes:
             if isinstance(node, ast.Call):
                 name = last_word(node.func)
                 self.calls[name].append(node)
@@ -192,8 +191,8 @@ class _Sites:
                 own = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "cls"]
                 self.calls[node.name] += own
                 self.constructions[node.name] += own
-        self._through_variables(nodes)
-        for node in tree.body:
+        self._through_variables(program.nodes)
+        for node in program.tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 inside = [n for part in node.body for n in walk(part)]
                 for name in {last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
@@ -220,4 +219,4 @@ class _Sites:
     @staticmethod
     @lru_cache(maxsize=_PROGRAMS)
     def of(program: Program) -> _Sites:
-        return _Sites(program.tree)
+        return _Sites(program)

@@ -16,7 +16,7 @@ from torch import nn
 
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame, Program
-from torchlint.shapes.language.walking import children, walk
+from torchlint.shapes.language.walking import children
 from torchlint.shapes.search import demands
 
 _OF_TEXTS = frozenset("lower upper strip split startswith endswith replace capitalize title".split())
@@ -87,7 +87,7 @@ class Uses:
 @lru_cache(maxsize=16)
 def _uses_of(program: Program) -> dict[str, NameUses]:
     found: defaultdict[str, NameUses] = defaultdict(NameUses)
-    for node in walk(program.tree):
+    for node in program.nodes:
         for child in children(node):
             name = _name_of(child)
             if name:

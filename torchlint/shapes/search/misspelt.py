@@ -22,7 +22,7 @@ from torchlint.facts.of_others import OF_OTHERS
 from torchlint.facts.removed import REMOVED
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Program
-from torchlint.shapes.language.walking import blocks, last_word, walk
+from torchlint.shapes.language.walking import blocks, last_word
 from torchlint.shapes.search.torch_in_text import TorchInText
 
 _Naming = ast.Attribute | ast.alias | ast.ImportFrom
@@ -35,8 +35,10 @@ _BY_NAME = ("dir", "vars", "__dict__", "hasattr", "getattr", "setattr", "globals
 
 def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
     """A fault for each name of torch that is nearly one it has."""
-    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.set]
-    if any(name in torch.texts for _, _, name in found) and _asks_by_name(program.tree):
+    if not any(True for node in torch.naming for _ in _missing(node, torch)):
+        return
+    found = [missing for node in torch.nodes for missing in _missing(node, torch) if missing[2] not in torch.changed]
+    if any(name in torch.texts for _, _, name in found) and _asks_by_name(program.nodes):
         found = [missing for missing in found if missing[2] not in torch.texts]  # `if "Swish" in dir(nn)`
     for node, module, name in found[:_MOST]:
         near = _elsewhere(module, name) or _near(module, name)
@@ -49,9 +51,9 @@ def misspelt(program: Program, torch: TorchInText) -> Iterator[Fault]:
             yield Fault("operation", program.path, program.span(node), says, f"did you mean `{near}`?")
 
 
-def _asks_by_name(tree: ast.Module) -> bool:
+def _asks_by_name(nodes: list[ast.AST]) -> bool:
     """Does a file look for things by their names, or set them so?"""
-    return any(last_word(node) in _BY_NAME for node in walk(tree) if isinstance(node, (ast.Name, ast.Attribute)))
+    return any(last_word(node) in _BY_NAME for node in nodes if isinstance(node, (ast.Name, ast.Attribute)))
 
 
 def _missing(node: ast.AST, torch: TorchInText) -> Iterator[tuple[_Naming, types.ModuleType, str]]:

@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from torchlint.shapes.core.faults import Fault
@@ -29,22 +30,24 @@ _WORDS = {
 
 def refused_arguments(program: Program, torch: TorchInText) -> Iterator[Fault]:
     """A fault for each call whose arguments do not fit what it calls."""
-    said = 0
-    for node in torch.nodes:
-        if isinstance(node, ast.Call) and said < _MOST and (made := _no_type(torch, node)) is not None:
-            said += 1
-            text = ast.unparse(made)
-            yield Fault("operation", program.path, program.span(node), f"isinstance() takes no function: `{text}`", "")
-            continue
-        thing = torch.thing(node.func) if isinstance(node, ast.Call) and said < _MOST else None
-        if thing is None or getattr(thing, "__name__", "") in torch.set or _has_stars(node):
-            continue
-        refusal = _refusal(thing, node)
-        if refusal is not None:
-            said += 1
-            yield Fault(
-                "operation", program.path, program.span(node), f"{thing.__name__}() {refusal}", _meant(thing, node)
-            )
+    wrong = {node: says for node in torch.naming if isinstance(node, ast.Call) and (says := _wrong(node, torch))}
+    unasked = (node for node in torch.nodes if node in wrong) if wrong else ()
+    for node in islice((node for node in unasked if not _is_patched(torch.thing(node.func), torch)), _MOST):
+        yield Fault("operation", program.path, program.span(node), *wrong[node])
+
+
+def _wrong(call: ast.Call, torch: TorchInText) -> tuple[str, str] | None:
+    """What is wrong with a call of a thing of torch, and what is meant."""
+    made = _no_type(torch, call)
+    if made is not None:
+        return f"isinstance() takes no function: `{ast.unparse(made)}`", ""
+    thing = torch.thing(call.func)
+    refusal = None if thing is None or _has_stars(call) else _refusal(thing, call)
+    return None if refusal is None else (f"{thing.__name__}() {refusal}", _meant(thing, call))
+
+
+def _is_patched(thing: Any, torch: TorchInText) -> bool:
+    return thing is not None and getattr(thing, "__name__", "") in torch.changed
 
 
 def _no_type(torch: TorchInText, call: ast.Call) -> ast.expr | None:

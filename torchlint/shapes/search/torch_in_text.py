@@ -6,8 +6,10 @@ import ast
 import sys
 import types
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
+from torchlint.shapes.language.program import Program
 from torchlint.shapes.language.walking import children, last_word, walk
 
 _ASKING = (  # in a test: it may be for other versions, or with an extension
@@ -58,15 +60,16 @@ _KINDS = (ast.Attribute, ast.Call, ast.Import, ast.ImportFrom)
 
 class TorchInText:
     """The names by which a file calls things of torch, wherever they stand, and what it says without asking first
-    whether that is there.
+    whether that is there: that is looked for where something is wrong, as it is in few files.
     """
 
-    def __init__(self, tree: ast.Module):
+    def __init__(self, program: Program):
         found: dict[str, set[str]] = {}
         lines: dict[str, int] = {}
         hidden = 0  # what is named before this line may be another thing of that name
-        every = list(walk(tree))
-        for node in (node for node in every if type(node) in _BINDING):
+        self._tree, self._every = program.tree, program.nodes
+        self.naming = [node for node in self._every if isinstance(node, _KINDS)]  # whatever is asked before them
+        for node in (node for node in self._every if type(node) in _BINDING and not _is_read(node)):
             for name, meant in _bound(node):
                 found.setdefault(name, set()).add(meant)
                 lines[name] = getattr(node, "lineno", 0)
@@ -78,11 +81,18 @@ class TorchInText:
             for name, thing in things
             if thing is not None and (lines[name] > hidden or isinstance(thing, types.ModuleType))
         }
-        self.set: set[str | None] = self._words_changed(every) if self._names else {None}
-        self.texts = {node.value for node in every if isinstance(node, ast.Constant)} if self._names else set()
-        self.nodes = []
-        if None not in self.set:
-            self.nodes = [node for node in _unguarded(tree, _answers(every)) if isinstance(node, _KINDS)]
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """What names things and is said without asking first."""
+        if None in self.changed:
+            return []
+        return [node for node in _unguarded(self._tree, _answers(self._every)) if isinstance(node, _KINDS)]
+
+    @cached_property
+    def texts(self) -> set[Any]:
+        """The constants of the file."""
+        return {node.value for node in self._every if isinstance(node, ast.Constant)}
 
     def thing(self, node: ast.expr) -> Any:
         """The thing of torch that an expression is: a module, a class, a function; None for all else."""
@@ -95,12 +105,13 @@ class TorchInText:
             found = _part_of(found, part)
         return found
 
-    def _words_changed(self, every: list[ast.AST]) -> set[str | None]:
+    @cached_property
+    def changed(self) -> set[str | None]:
         """The words of all that is set or patched: `nn.Linear.__init__ = init`, `setattr(nn, "Linear", Mine)`; None
-        among them if nobody can tell which.
+        among them if nobody can tell which, or nothing of torch is named.
         """
-        found: set[str | None] = set()
-        for node in every:
+        found: set[str | None] = set() if self._names else {None}
+        for node in self._every if self._names else ():
             if isinstance(node, (ast.Attribute, ast.Name)) and not isinstance(node.ctx, ast.Load):
                 found |= {last_word(node), last_word(getattr(node, "value", None))}
             elif isinstance(node, ast.Call) and last_word(node.func) in _PATCHING:
@@ -111,6 +122,10 @@ class TorchInText:
                 if not texts and node.args and isinstance(self.thing(node.args[0]), types.ModuleType):
                     found.add(None)
         return found
+
+
+def _is_read(node: ast.AST) -> bool:
+    return type(node) is ast.Name and type(node.ctx) is ast.Load
 
 
 def _part_of(module: Any, name: str) -> Any:
