@@ -160,7 +160,10 @@ def weight(value: Any, most: int) -> int:
         if not holds(kind):
             continue
         items: Iterable[Any] = ()
-        if isinstance(one, (str, bytes)):
+        if kind is list or kind is tuple:
+            total += len(one)
+            items = one if total <= most else ()
+        elif isinstance(one, (str, bytes)):
             total += len(one) >> 3
         elif isinstance(one, dict):
             total += 3 * len(one)

@@ -335,10 +335,8 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
                 scope.place(generator.iter),
             )
         )
-    if isinstance(node, ast.DictComp):
-        parts = (expression(node.key, inner), expression(node.value, inner))
-    else:
-        parts = (expression(node.elt, inner),)
+    made_of = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+    parts = [expression(part, inner) for part in made_of]
     first, some = loops[0][0], type(node) is SomeRows
     kind = type(node)
     price = price_of([node])
@@ -358,7 +356,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         limit = (3 * budget.steps + budget.used) // 4
         guessed = longer = False
 
-        def loop(depth, items):
+        def loop(again, depth, items):  # which is itself: what holds itself waits for a search for garbage
             nonlocal guessed, longer
             _, target, tests, place = loops[depth]
             machine.place = place
@@ -381,7 +379,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
                         deeper = loops[depth + 1][0](inside)
                         if type(deeper) is Unknown:
                             raise UnknownUsed(deeper.reason)
-                        loop(depth + 1, deeper)
+                        again(again, depth + 1, deeper)
                     elif kind is ast.DictComp:
                         machine.put(made, parts[0](inside), parts[1](inside))
                     else:
@@ -390,7 +388,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         (changes := machine.changes).early = False
         changes.missed += in_turn  # else its items are made one by one, while others are
         try:
-            loop(0, source)
+            loop(loop, 0, source)
         except UnknownUsed as unknown:
             return Unknown(str(unknown))
         if guessed:  # which of them it keeps, nobody knows

@@ -25,6 +25,7 @@ class FailedOperation:
         "kind",
         "says",
         "about",
+        "innermost",
         "guessed",
         "by_data",
         "by_dtype",
@@ -55,3 +56,4 @@ class FailedOperation:
         self.never = machine.never  # Python does not come so far
         self.answered = False  # conditions that nobody knows were answered for a function that nobody calls
         self.about: Any = None  # a place that belongs to it, or the values that broke a check
+        self.innermost: Any = None  # the layer in which it failed, and what that was given, of a run that is over

@@ -183,6 +183,14 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             self.miss(name, program)
         return builtins.find(name)
 
+    def let_go(self) -> None:
+        """The run is over. What it made refers to itself, and through its frames to all the rest: taken apart by hand
+        it is gone at once, and nobody has to look for it.
+        """
+        for names in (self.names, *(module.globals for module in self.files.values())):
+            names.clear()
+        self.__dict__.clear()
+
     def ended(self, kind: type) -> bool:
         """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""
         return self.codes[kind] in self.ended_codes

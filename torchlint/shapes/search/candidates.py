@@ -535,7 +535,9 @@ class Attempt:
         except (Stop, RecursionError, MemoryError) as end:
             return RunResult(machine.budget.used, "own", machine.place, str(end))
         except Exception as error:
-            return self._stopped(error)
+            result = self._stopped(error)
+            error.__traceback__ = error.__context__ = None  # by which it keeps all that ran, and itself
+            return result
         finally:
             machine.choices = {}
             machine.left -= machine.budget.used + RUN_STEPS
@@ -555,7 +557,7 @@ class Attempt:
         function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
         if function is not failure.function:
             args = (failure.function.__self__, *args)
-        layer, given, named = innermost_layer(error)
+        layer, given, named = failure.innermost = innermost_layer(error)
         if layer is not None and type(layer) not in machine.codes:
             function, args, kwargs = layer, given, named
         visit = (*map(id, failure.modules), id(layer), *(caller for _, caller in failure.stack))

@@ -230,7 +230,10 @@ class _Run:
             machine = self.run_once(cuda, rest, answers, start, GPUS)
         if rest:
             self.starts = machine.starts
-        return machine.asked_cuda
+        asked_cuda = machine.asked_cuda
+        if self.traces is None and self.step is None and self.program.watch is None:  # nobody looks at it any more
+            machine.let_go()
+        return asked_cuda
 
     def run_once(self, cuda: bool, rest: bool, answers: Mapping[str, bool], start: Start, gpus: int = 1) -> Machine:
         """The same with so many GPUs."""

@@ -170,7 +170,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     own = not (failure.certain or plain or _is_about_a_name(error) or any(isinstance(a, torch.Tensor) for a in args))
     if getattr(function, "__module__", "") == "_operator" and own:
         return None  # Python's own refusal: torch had no part in it
-    layer, given, named = innermost_layer(error)
+    layer, given, named = failure.innermost or innermost_layer(error)
     if layer is not None and type(layer) in machine.codes:
         if isinstance(function, nn.Module) and layer is not function:
             return None  # an error of the program's own making, inside a forward that a container of torch called
@@ -308,7 +308,7 @@ def is_between_layers(failure: FailedOperation, machine: Machine) -> bool:
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
     if function is not failure.function:
         args = (failure.function.__self__, *args)
-    layer, given, named = innermost_layer(failure.error)
+    layer, given, named = failure.innermost or innermost_layer(failure.error)
     if layer is not None and type(layer) not in machine.codes:
         function, args, kwargs = layer, given, named
     pair = (
