@@ -9,6 +9,11 @@ _NO_WORDS = bytes(byte if re.fullmatch(rb"\w", bytes((byte,))) else ord(" ") for
 _FEW = 12  # questions that are answered by the text itself
 
 
+def words_of(text: bytes) -> list[bytes]:
+    """What `\\w+` finds in a text, one after the other, in a fifth of the time."""
+    return text.translate(_NO_WORDS).split()
+
+
 class Words:
     """A text that is asked for words, and for parts of words. Those that consist of letters are looked for among its
     different words, which are a tenth of it.
@@ -31,6 +36,5 @@ class Words:
         if self._different is None:
             if len(self._known) < _FEW:
                 return self.of()
-            plain = self.of().encode("ascii", "replace").translate(_NO_WORDS)
-            self._different = b" ".join(set(plain.split())).decode("ascii")
+            self._different = b" ".join(set(words_of(self.of().encode("ascii", "replace")))).decode("ascii")
         return self._different

@@ -22,12 +22,15 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
     @wraps(function)
     def ask(about: Any, *others: Any, **named: Any) -> Any:
-        memo = getattr(about, "module", about).world.memo
+        if type(about) is Value:  # most of all
+            memo, which = about.module.world.memo, about.key
+        else:
+            memo, which = getattr(about, "module", about).world.memo, _which(about)
         if others or named:
             telling = (*others, *named.values()) if by is None else others[: by - 1]
-            key: Any = (name, _which(about), *map(_which, telling))
+            key: Any = (name, which, *map(_which, telling))
         else:
-            key = name, _which(about)
+            key = name, which
         known = memo.get(key)
         if known is not None:
             return known[0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from torchlint.source.text.sketch import Piece, Sketch, places_in
+from torchlint.vocabulary import words_of
 
 _PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
-_WORD = re.compile(rb"\w+")
 
 
 class Told:
@@ -20,9 +19,9 @@ class Told:
     def __init__(self, sketches: Mapping[str, Sketch], texts: Mapping[str, bytes]):
         plain = {path: text for path, text in texts.items() if not path.endswith(_PROGRAMS)}
         run = [_on_lines(path, text) for path, text in texts.items() if path not in plain]
-        self.programs = [frozenset(_WORD.findall(text)) for text in run]
+        self.programs = [frozenset(words_of(text)) for text in run]
         self._own = {path: one.places for path, one in sketches.items()}
-        self._words = frozenset().union(*map(_WORD.findall, plain.values()))
+        self._words = frozenset().union(*map(words_of, plain.values()))
         self._quoted = Counter(word for one in sketches.values() for piece in one.pieces for word in piece.texts)
         self._places: Counter[bytes] = Counter()
         for places in (*map(places_in, plain.values()), *self._own.values()):
