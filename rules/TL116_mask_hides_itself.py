@@ -79,21 +79,13 @@ from torchlint.source.answers.causal_masks import (
     is_plain_float,
     is_touched,
     is_wrong,
+    taken_mask,
     true_places,
     wrongly_filled,
 )
 
 added = "0.2"
 read_on = ("TL115", "torch.nn.MultiheadAttention", "torch.nn.functional.scaled_dot_product_attention", "torch.tril")
-MASKS = {
-    "torch.nn.MultiheadAttention()": ("attn_mask", 5),
-    "torch.nn.TransformerEncoder()": ("mask", 1),
-    "torch.nn.TransformerEncoderLayer()": ("src_mask", 1),
-    "torch.nn.TransformerDecoder()": ("tgt_mask", 2),
-    "torch.nn.TransformerDecoderLayer()": ("tgt_mask", 2),
-    "torch.nn.Transformer()": ("tgt_mask", 3),
-    "torch.nn.functional.scaled_dot_product_attention": ("attn_mask", 3),
-}
 
 
 @on_call(".masked_fill", ".masked_fill_", "torch.masked_fill", needs=("softmax|Softmax", "tril|triu"), unknown=True)
@@ -127,7 +119,7 @@ def check_sum(place: Node):
 )
 def check_mask(call: Call):
     [name] = call.names if len(call.names) == 1 else [""]
-    keyword, position = MASKS.get(name, ("", None))
+    keyword, position = taken_mask(name)
     given = call.argument(keyword, position) if keyword else None
     if given is None:
         return

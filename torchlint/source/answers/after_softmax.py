@@ -22,7 +22,7 @@ _FULL = named_of("full", "full_like")
 _TRIANGLES = named_of("tril", "triu")
 _PRODUCTS = named_of("matmul", "bmm", "einsum", "baddbmm")
 _WEIGHING = named_of("matmul", "bmm", "einsum", "mul", "multinomial", "mv", "mm")
-_ROOTS = frozenset(("math.sqrt", "numpy.sqrt", "torch.sqrt", ".sqrt"))
+_ROOTS = named_of("sqrt")
 
 
 def softmax_behind(value: Value) -> Value | None:
@@ -147,7 +147,7 @@ def _power(one: Value) -> float | None:
     if not isinstance(node, ast.Call):
         return None
     name = external_name(one.at(node.func, ()))
-    return 0.5 if name in _ROOTS or is_call_of(one, _ROOTS) else None
+    return 0.5 if name in ("math.sqrt", "numpy.sqrt") or is_call_of(one, _ROOTS) else None
 
 
 def _is_of_a_product(softmax: Value) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from torchlint.facts import named, named_of
+from torchlint.facts import named, named_of, words
 from torchlint.source.answers.axes import layout
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import method_class
@@ -28,7 +28,7 @@ _KEEPS = (named("same_numbers", but="view may_view") | named("same_shape", but="
 _MASKS = named_of("masked_fill")
 _DROPS_LAST = named_of("squeeze")
 _EINSUM, _SUMS = named_of("einsum"), named_of("sum")
-_SWAPS = frozenset({"transpose", "swapaxes", "swapdims"})
+_SWAPS = words(named_of("transpose"))
 _TURNS = frozenset("transpose permute t T mT swapaxes swapdims einsum sum rearrange".split())
 _MAX_CALLERS = 4  # of a function that gives weights
 _MAX_PARTS = 8  # sums, scalings and masks between a product and its softmax

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.facts import fact
+from torchlint.facts import fact, named_of, words
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 
 _DEPTH = 6  # of sums, and of names in them
-_MEANS = ("mean", "batchmean")
 _TOLD_OTHERWISE = frozenset(("reduction", "size_average", "reduce"))
-_TO_NUMBERS = frozenset(("item", "numpy", "tolist"))
-_COUNTING = frozenset(("sum", "count_nonzero"))
+_TO_NUMBERS = words(named_of("item", "numpy", "tolist"))
+_COUNTING = words(named_of("sum", "count_nonzero"))
 
 
 def plain(node: ast.expr) -> ast.expr:
@@ -72,7 +71,7 @@ def _gives_mean(loss: Value, callee) -> bool:
         return not call.keywords and len(call.args) == (0 if callee.name.startswith(".") else 1)
     told = [keyword for keyword in call.keywords if keyword.arg in _TOLD_OTHERWISE]
     is_loss = callee.name.startswith("torch.nn.")
-    return is_loss and all(getattr(one.value, "value", None) in _MEANS for one in told)
+    return is_loss and all(str(getattr(one.value, "value", None)).endswith("mean") for one in told)
 
 
 def counts_right_ones(added: Value, depth: int = _DEPTH) -> bool:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
+from torchlint.facts.attending import MASKS
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.numbers import number
@@ -36,6 +38,11 @@ _KEPT = (
     | named_of("unsqueeze", "expand", "repeat", "contiguous", "clone", "view", "reshape", "detach")
 )
 _STEPS = 8  # of expressions that make a mask
+
+
+def taken_mask(name: str) -> tuple[str, int | None]:
+    """The name and the position of the argument by which the future is hidden, of what attends."""
+    return MASKS.get(name, ("", None))
 
 
 class Triangle(NamedTuple):
@@ -183,7 +190,17 @@ def _true_of(one: Value, steps: int) -> Triangle | None:
     return _triangle(one, of) if is_call_of(one, _TRIANGLES) and _are_ones(one.at(of, ())) else None
 
 
-_OPERATORS = {"eq": ast.Eq, "ne": ast.NotEq, "gt": ast.Gt, "ge": ast.GtE, "lt": ast.Lt, "le": ast.LtE}
+_OPERATORS = {
+    function.__name__: kind
+    for function, kind in (
+        (operator.eq, ast.Eq),
+        (operator.ne, ast.NotEq),
+        (operator.gt, ast.Gt),
+        (operator.ge, ast.GtE),
+        (operator.lt, ast.Lt),
+        (operator.le, ast.LtE),
+    )
+}
 _YES = ((ast.Eq, 1), (ast.NotEq, 0), (ast.Gt, 0), (ast.GtE, 1))
 _NO = ((ast.Eq, 0), (ast.NotEq, 1), (ast.Lt, 1), (ast.LtE, 0))
 
@@ -192,10 +209,10 @@ def _word(call: Value) -> str:
     return next(c.name for c in callees(call) if c.name).rsplit(".", 1)[-1].rstrip("_")
 
 
-def _compared(of: Value, operator: type, with_what: object, steps: int) -> Triangle | None:
-    if (operator, with_what) in _YES:
+def _compared(of: Value, kind: type, with_what: object, steps: int) -> Triangle | None:
+    if (kind, with_what) in _YES:
         return true_places(of, steps - 1)
-    return _turned(true_places(of, steps - 1)) if (operator, with_what) in _NO else None
+    return _turned(true_places(of, steps - 1)) if (kind, with_what) in _NO else None
 
 
 def number_of(one: Value, node: ast.expr) -> int | float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import islice
 
-from torchlint.facts import named, named_of
+from torchlint.facts import named, named_of, words
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.callers import callers_of, may_be_an_object
 from torchlint.source.flow.changed import pieces
@@ -23,7 +23,7 @@ from torchlint.source.training.written_over import is_written_over
 
 _MOVED = named("same_numbers") | named_of("numpy")
 _JOINS = named("joins")
-_JOINS_OF_NUMPY = ("numpy.concatenate", "numpy.vstack", "numpy.hstack", "numpy.stack", "numpy.array")
+_JOIN_WORDS = words(_JOINS) | {"array"}  # of NumPy
 _LOSSES = named_of("binary_cross_entropy_with_logits")
 _WORDS = frozenset(name.removesuffix("()").rsplit(".", 1)[-1] for name in _LOSSES)
 _STEPS = 4  # of parts of parts
@@ -61,8 +61,10 @@ def _joined(one: Value) -> list[Value] | None:
     """What is joined, of `torch.cat(outputs)` and `np.concatenate(outputs)`; None of all else."""
     if not isinstance(one.node, ast.Call) or not one.node.args or one.path:
         return None
-    if not is_call_of(one, _JOINS) and external_name(one.at(one.node.func, ())) not in _JOINS_OF_NUMPY:
-        return None
+    if not is_call_of(one, _JOINS):
+        home, _, word = (external_name(one.at(one.node.func, ())) or "").rpartition(".")
+        if home != "numpy" or word not in _JOIN_WORDS:
+            return None
     return [part for made in origins(one.at(one.node.args[0], ())) for part in pieces(made)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -13,11 +14,14 @@ from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import argument, receiver, unparsed
 
 # What a function says that takes out the diagonal, or what stands for it.
-_TAKEN_OUT = re.compile(r"eye|diag|mask|fill|where|inf\b|\de\d|triu|tril|scatter|off_|!=|~|nonzero|select|logical")
-_TURNS = ("T", "mT", "t", "transpose", "permute", "swapaxes")
-_PRODUCTS = ("torch.mm", "torch.matmul", ".mm", ".matmul")
+_TAKING_OUT = words(named_of("eye", "diag", "where", "triu", "tril", "scatter", "nonzero", "select"))
+_TAKEN_OUT = re.compile(
+    "|".join((*sorted(_TAKING_OUT), "mask", "fill", r"inf\b", r"\de\d", "off_", "!=", "~", "logical"))
+)
+_TURNS = words(named_of("t", "transpose", "permute")) | {"T"}
+_PRODUCTS = named_of("mm", "matmul")
 _SCALING = (ast.Div, ast.Mult)
-_SCALED_BY = ("div", "mul", "clone", "float")
+_SCALED_BY = words(named_of("div", "mul", "clone", "float"))
 _DEEP = 6
 
 
@@ -56,7 +60,7 @@ def _is_of_itself(made: Value) -> bool:
     if names & {"torch.nn.functional.cosine_similarity", "torch.nn.CosineSimilarity()"}:
         first, second = argument(node, "x1", 0), argument(node, "x2", 1)
         return _widened(first, 1) is not None and _widened(first, 1) == _widened(second, 0)
-    if not names or not names <= set(_PRODUCTS):
+    if not names or not names <= _PRODUCTS:
         return False
     sides = node.args if len(node.args) == 2 else [receiver(node), *node.args]
     return len(sides) == 2 and None not in sides and _is_turned(sides[1], sides[0])

@@ -11,6 +11,7 @@ from itertools import islice
 from math import prod
 from typing import NamedTuple
 
+from torchlint.facts import named, named_of, words
 from torchlint.source.flow.changed import only_appended
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.memory import remembered
@@ -26,7 +27,7 @@ _LOG_PROB = re.compile(r"(^|_)log_?probs?(_|$)|^log_?pis?$")
 _OTHERWISE = re.compile(r"cost|loss|neg|nll|penalt|regret|old|ref(_|$)|dist")  # a name of what is no gain
 _WEIGHT = re.compile(r"(^|_)(masks?|weights?|gamma|discounts?)(_|$)")
 _LOWER = re.compile(r"(^|_)(values?|v|vals?|critic|baseline)(_|$)")
-_COUNTS = frozenset(("len", "size", "numel"))
+_COUNTS = words(named_of("size", "numel")) | {"len"}
 _ENDS = re.compile(
     r"^(batch_|b_|mb_)?(dones?|terminals?|terminated|terminateds|terminations?)(_batch|_batches|_b|_t)?$"
 )
@@ -39,11 +40,11 @@ _DENIED = re.compile(
 )
 _AT_END = re.compile(r"terminal|final|last|bonus|time_?out|trunc|true")
 _NEAR = 12  # characters around what is in a product
-_KEPT = frozenset(
-    "mean sum stack cat squeeze unsqueeze flatten view reshape to float double detach gather clone type_as tensor"
-    " as_tensor FloatTensor Tensor".split()
+_KEPT = words(
+    named("same_numbers")
+    | named_of("mean", "sum", "stack", "cat", "gather", "tensor", "as_tensor", "FloatTensor", "Tensor")
 )
-_LIBRARIES = frozenset(("torch", "th", "np", "F"))
+_LIBRARIES = re.compile(r"(?:torch|th|np|F)")
 _TURNED_ROUND = re.compile(
     r"maximi[sz]e|minimi[sz]\w{1,3} (the )?(\w{1,20} )?(return|reward|advantage)|adversar"
     r"|ascent|ascend|grad\w*\s*\*=|grad\s*=\s*-|lr\s*=\s*-|\.grad\.(neg|mul)_"
@@ -173,7 +174,7 @@ def _inside(value: Value) -> Value | None:
     if not isinstance(node, ast.Call) or value.path or last_word(node.func) not in _KEPT:
         return None
     given = receiver(node)
-    if given is None or isinstance(given, ast.Name) and given.id in _LIBRARIES:
+    if given is None or isinstance(given, ast.Name) and _LIBRARIES.fullmatch(given.id):
         given = node.args[0] if node.args else None
     return value.at(given, ()) if given is not None else None
 
@@ -260,7 +261,7 @@ def _plain_word(node: ast.expr) -> str:
 
 
 def _is_of_library(func: ast.Attribute) -> bool:
-    return isinstance(func.value, ast.Name) and func.value.id in _LIBRARIES
+    return isinstance(func.value, ast.Name) and _LIBRARIES.fullmatch(func.value.id) is not None
 
 
 def _words(node: ast.AST) -> list[str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 
 from torchlint.source.flow.flow import SAME_NUMBERS, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
 
 LOW = -1e4  # a mask of half precision goes to -65504, one of whole numbers to -1e9
-_INFINITE = frozenset(("math.inf", "numpy.inf", "numpy.Inf", "numpy.infty", "numpy.PINF", "torch.inf"))
-_LOWEST = ("torch.finfo", "numpy.finfo")
+_INFINITE = re.compile(r"(?:math|numpy|torch)\.(?:[Ii]nf|infty|PINF)")
 
 
 def fill(value: Value) -> float | None:
@@ -37,10 +38,10 @@ def _number(origin: Value) -> float | None:
     if isinstance(node, ast.Constant):
         return float(node.value) if type(node.value) in (int, float) and not origin.path else None
     if isinstance(node, ast.Attribute) and node.attr == "min" and isinstance(node.value, ast.Call):
-        return -math.inf if external_name(origin.at(node.value.func, ())) in _LOWEST else None
+        return -math.inf if last_word(node.value.func) == "finfo" else None
     if isinstance(node, ast.Attribute):
-        name = external_name(origin.at(node, ()))
-        return math.inf if name in _INFINITE else -math.inf if name == "numpy.NINF" else None
+        name = external_name(origin.at(node, ())) or ""
+        return math.inf if _INFINITE.fullmatch(name) else -math.inf if name == "numpy.NINF" else None
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

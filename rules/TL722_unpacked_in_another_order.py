@@ -81,13 +81,13 @@ What is packed in the same class, or file: `torchlint/source/answers/packed_orde
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import Call, named_of, on_call, words
 from torchlint.source.answers.packed_orders import all_packed_first, says_first
 
 read_on = ("TL614", "torch.nn.utils.rnn.pad_packed_sequence")
 added = "0.2"
 
-REDUCING = ("mean", "max", "sum", "amax")
+REDUCING = words(named_of("mean", "max", "sum", "amax"))
 
 
 @on_call("torch.nn.utils.rnn.pad_packed_sequence", needs="pack_padded_sequence")
