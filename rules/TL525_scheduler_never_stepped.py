@@ -1,4 +1,4 @@
-"""Step the scheduler that you make: without its `step()` the learning rate stays what it is at the beginning.
+"""Step the scheduler that you make: without its `step()` the learning rate stays as it begins.
 
 A scheduler changes nothing by itself. A cosine that nobody steps is a constant rate, and a warm-up or `OneCycleLR` keeps
 training at the small rate with which it begins. Call `scheduler.step()` after the optimizer's: once per epoch or per

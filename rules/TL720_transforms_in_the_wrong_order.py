@@ -82,7 +82,7 @@ of 0 to 255 are said only where the image is seen to be another.
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.transform_orders import dataset_of, is_part_of_another, misplaced, normalized_late
 
-read_on = ("TL721",)
+read_on = ("TL721", "torch.utils.data.Dataset")
 added = "0.2"
 
 

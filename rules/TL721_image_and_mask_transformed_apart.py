@@ -102,7 +102,7 @@ from their being returned together: `torchlint/source/answers/pairs_apart.py`.
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.pairs_apart import both_draw, pair_apart
 
-read_on = ("TL720", "TL702")
+read_on = ("TL720", "TL702", "torch.utils.data.Dataset")
 added = "0.2"
 in_tests = False
 
