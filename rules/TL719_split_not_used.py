@@ -1,4 +1,4 @@
-"""Train on the part that was split off for it: a loader of the whole dataset holds the validation data as well.
+"""Train on the part that was split off: a loader of the whole dataset holds the validation data too.
 
 `train, val = random_split(data, ...)` and a training loader of `data`: the network has seen what it is validated on, and
 the score says how well it remembers. The same happens where the line that makes the training set is copied for the test
