@@ -1,4 +1,4 @@
-"""Unpack a sequence in the order in which it was packed: `pad_packed_sequence(packed, batch_first=True)`.
+"""Unpack a sequence in the order it was packed in: `pad_packed_sequence(packed, batch_first=True)`.
 
 What `pack_padded_sequence(x, lengths, batch_first=True)` packed says nothing of its order, and neither does the layer:
 `pad_packed_sequence(packed)` gives (time, batch, features). Read as (batch, time, features), `out[:, -1]` is the last

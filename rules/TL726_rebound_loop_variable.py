@@ -1,4 +1,4 @@
-"""Change a tensor in place, or store the new one: a loop variable that is assigned anew changes nothing.
+"""Change a tensor in place or keep the new one: to assign a loop variable anew changes nothing.
 
 `for average, p in zip(...): average = 0.99 * average + 0.01 * p` computes a new tensor, calls it `average` and forgets
 it in the next round. The parameters that were meant stay as they are: the average never follows, the batch is not moved.
