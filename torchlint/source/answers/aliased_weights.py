@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
+from torchlint.source.answers.best_so_far import asks_for_order, is_best_so_far, left_above
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import SAME_WEIGHTS, callees, origins
@@ -31,7 +32,6 @@ _TO_COME_BACK_TO = re.compile(
 )
 _GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
 _TRAINS = re.compile(r"train|fit|learn|optimi")
-_COUNTS = re.compile(r"epoch|step|round|version|time|iter|count|^[ijnt]$")
 _STEPS = ("backward", "manual_backward", "step")
 _DEPTH = 3  # containers and shallow copies around a state
 
@@ -294,14 +294,13 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
         word = str(holder.slice.value)
     if _TO_COME_BACK_TO.search(word.lower()) or _is_restored(module, assignment, holder):
         return True
-    if not any(tests_around(assignment)):
+    tests = [test for test, _ in tests_around(assignment) if isinstance(test, (ast.Compare, ast.BoolOp))]
+    tests += filter(asks_for_order, left_above(module, assignment))
+    if not tests:
         return False  # as most are
-    if _is_best_so_far(module, assignment) and any(_loaded_again(module, assignment, holder)):
+    if is_best_so_far(module, assignment) and any(_loaded_again(module, assignment, holder)):
         return True
-    return bool(word) and any(
-        isinstance(test, (ast.Compare, ast.BoolOp)) and _TO_COME_BACK_TO.search(unparsed(test).lower())
-        for test, _ in tests_around(assignment)
-    )
+    return bool(word) and any(_TO_COME_BACK_TO.search(unparsed(test).lower()) for test in tests)
 
 
 def _kept_on(module: Module, holder: ast.expr) -> ast.expr:
@@ -318,39 +317,6 @@ def _put_into_attributes(module: Module) -> frozenset[str]:
     """The names of a file that are put into an attribute somewhere: of others nobody needs to ask where they go."""
     stored = [node.up.value for node in module.index.stores if isinstance(node.up, ast.Assign)]
     return frozenset(value.id for value in stored if isinstance(value, ast.Name))
-
-
-def _is_best_so_far(module: Module, assignment: ast.stmt) -> bool:
-    """`if score > self.score: self.score = score`, beside it, or `if score > top[0]: top = score, state`: what is kept
-    for the highest of something, not for the last of its numbers.
-    """
-    test = next(iter(tests_around(assignment)), (None, False))[0]
-    return test is not None and _are_of_the_best(module, assignment.up, test)
-
-
-@remembered
-def _are_of_the_best(module: Module, block: ast.AST, test: ast.expr) -> bool:
-    """Does one of the statements of a block that runs by a test take up the highest of something?"""
-    beside = [one for one in getattr(block, "body", ()) if isinstance(one, ast.Assign)]
-    parts = [part for one in beside for part in _assigned(one)]
-    return any(
-        any(_takes_up(target, value, one) for target, value in parts)
-        for one in (test.values if isinstance(test, ast.BoolOp) else [test])
-        if isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-    )
-
-
-def _takes_up(target: ast.expr, value: ast.expr, test: ast.Compare) -> bool:
-    """Does an assignment keep the new one of two numbers that were compared, for the next time?"""
-    sides = [test.left, test.comparators[0]]
-    if any(_COUNTS.search(last_word(side).lower()) for side in sides):
-        return False
-    if {unparsed(target), unparsed(value)} == set(map(unparsed, sides)):
-        return True
-    given = value.args if isinstance(value, ast.Call) else getattr(value, "elts", [])
-    new, kept = sides if unparsed(sides[0]) in map(unparsed, given) else sides[::-1]
-    is_part = isinstance(kept, (ast.Attribute, ast.Subscript)) and unparsed(kept.value) == unparsed(target)
-    return is_part and unparsed(new) in map(unparsed, given)
 
 
 def _loaded_again(module: Module, assignment: ast.stmt, holder: ast.expr) -> Iterator[ast.Call]:
