@@ -67,7 +67,7 @@ CONTAINERS = ("Sequential", "ModuleList")
 PLAIN = frozenset(("affine", "elementwise_affine"))  # norms that are told to have no weights
 
 
-@on_module(needs="forward")
+@on_module(needs="forward|Module")  # of a base, in another file
 def check(cls: ModuleClass):
     for node, method in cls.made_anew:
         call = cls.at(node)

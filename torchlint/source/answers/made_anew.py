@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import is_tensor, is_tensor_method
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
-from torchlint.source.text.spelling import is_super
+from torchlint.source.text.spelling import is_super, receiver, rooted_in_import
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around
 
@@ -101,13 +103,12 @@ def _runs_with_forward(cls: ClassInfo, name: str) -> bool:
 
 @remembered
 def _running_with_forward(cls: ClassInfo) -> set[str]:
-    """`forward`, and the methods that nothing in the file calls but methods that run with it."""
-    methods = set(cls.methods.values())
+    """`forward`, its own or of a base, and the methods that nothing in the file calls but methods that run with it."""
     callers: dict[str, set[str]] = {}
     for name in cls.methods.keys() - {"forward", "__init__"}:
-        calls = cls.module.index.callers(name)  # of which each class may have its own
-        if calls and all(enclosing_function(call) in methods for call in calls):
-            callers[name] = {enclosing_function(call).name for call in calls}
+        by = _calling(cls, name)
+        if by:
+            callers[name] = by
     called: dict[str, list[str]] = {}
     for name, own in callers.items():
         for caller in own:
@@ -124,11 +125,61 @@ def _running_with_forward(cls: ClassInfo) -> set[str]:
     return set(running)
 
 
+def _calling(cls: ClassInfo, name: str) -> set[str]:
+    """The methods of the class and its bases that call one; none where anything else in the file may."""
+    known = _calls_by_class(cls.module, name)
+    if None in known or cls in _bases_of_calling(cls.module, name):
+        return set()
+    by = list(map(enclosing_function, _calls_on_itself(cls, name)))
+    its_own = {function for function in by if (method := cls.method(function.name)) and method.node is function}
+    return {function.name for function in by} if its_own == set(by) else set()
+
+
+def _calls_on_itself(cls: ClassInfo, name: str) -> list[ast.Call]:
+    """Those of a method, in the class and its bases."""
+    return [call for owner in cls.mro for call in _calls_by_class(owner.module, name).get(owner, ())]
+
+
+@remembered
+def _calls_by_class(module: Module, name: str) -> dict[ClassInfo | None, list[ast.Call]]:
+    """The calls of a name in a file, by the class on whose own object they are made; None has the others.
+    `x.squeeze(1)` of a tensor and `F.normalize(x)` call no method of a class.
+    """
+    found: dict[ClassInfo | None, list[ast.Call]] = {}
+    for call in module.index.callers(name):
+        owner = method_class(module, enclosing_function(call)) if _is_on_itself(call) else None
+        if owner is not None or not _is_torchs_own(module, call, name):
+            found.setdefault(owner, []).append(call)
+    return found
+
+
+@remembered
+def _bases_of_calling(module: Module, name: str) -> set[ClassInfo]:
+    """The classes whose heirs in a file call a name on themselves."""
+    return {base for owner in _calls_by_class(module, name) if owner is not None for base in owner.mro[1:]}
+
+
+def _is_on_itself(call: ast.Call) -> bool:
+    """`self.encode(x)`, `super().encode(x)`"""
+    on, function = receiver(call), enclosing_function(call)
+    me = first_parameter(function) if isinstance(function, ast.FunctionDef) else None
+    return is_super(on) or me is not None and isinstance(on, ast.Name) and on.id == me.arg
+
+
+def _is_torchs_own(module: Module, call: ast.Call, name: str) -> bool:
+    on = receiver(call)
+    if on is not None and is_tensor_method(name) and is_tensor(Value(module, on)):
+        return True
+    return rooted_in_import(call.func) and (external_name(Value(module, call.func)) or "").startswith("torch.")
+
+
 def _is_asked_for(cls: ClassInfo, name: str, node: ast.Call) -> bool:
     """`if self.head is None: self.build(x.shape[1])`: does `forward` keep what it makes, and make it only sometimes?"""
     statement = _outermost(node).up
     is_kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
-    callers = cls.module.index.callers(name) if is_kept and name != "forward" else ()
+    if not is_kept or name == "forward":
+        return False
+    callers = [*cls.module.index.callers(name), *_calls_on_itself(cls, name)]
     return any(any(tests_around(c)) or enclosing_function(c) is not cls.methods.get("forward") for c in callers)
 
 
