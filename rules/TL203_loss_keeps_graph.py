@@ -247,15 +247,18 @@ def is_of_few_epochs(loop, into) -> bool:
 
 def found(place, kept, why: str, severity="warning"):
     part, into = ast.unparse(kept.part), ast.unparse(kept.into)
-    named = part if isinstance(kept.part, ast.Name) else "…"
+    is_table = any(isinstance(origin.node, ast.Dict) and not origin.path for origin in place.origins(kept.part))
+    fix = place.fix(
+        "detach what is collected",
+        place.with_suffix(kept.part, ".detach()"),
+        applicability="safe" if kept.is_loss or place.is_tensor(kept.part) else "unsafe",
+    )
+    named = "value" if is_table else part if isinstance(kept.part, ast.Name) else "…"
     return place.finding(
         f"`{into}` keeps the graph of `{part}` of every round, and memory grows",
-        help=f"collect `{named}.detach()`" + (f", or `{named}.item()`" if kept.is_loss else ""),
-        fix=place.fix(
-            "detach what is collected",
-            place.with_suffix(kept.part, ".detach()"),
-            applicability="safe" if kept.is_loss or place.is_tensor(kept.part) else "unsafe",
-        ),
+        help=f"collect `{named}.detach()`{' of each' if is_table else ''}"
+        + (f", or `{named}.item()`" if kept.is_loss else ""),
+        fix=None if is_table else fix,
         notes=[place.note(kept.backward, why)],
         at=kept.place,
         severity=severity,

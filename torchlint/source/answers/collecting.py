@@ -10,7 +10,7 @@ from torchlint.facts import fact
 from torchlint.source.answers.forgetting import Collecting, base, forgets, is_default
 from torchlint.source.answers.keeping_flags import is_known_to_keep
 from torchlint.source.flow.calling import Callee
-from torchlint.source.flow.changed import changes_of
+from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -18,8 +18,10 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, within
-from torchlint.source.text.spelling import receiver, rooted_in_import, unparsed
+from torchlint.source.text.spelling import dotted, receiver, rooted_in_import, unparsed
 from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
+
+_FEW = 20  # changes of a table that are looked at
 
 
 def collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
@@ -176,7 +178,7 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
                     callee, place
                 ):
                     continue
-                added = [a for p in place.added for a in _arguments_in(p, callee, call, 1)]
+                added = [a for p in place.added for a in _arguments_in(p, callee, Value(module, call), 1)]
                 if added:
                     held = f"{unparsed(call.func.value)}.{holder.attr}"
                     is_own = unparsed(call.func.value) == me and callee.module is module
@@ -196,8 +198,8 @@ def _by_function(module: Module, call: ast.Call, methods: int) -> Iterator[Colle
         for place in collecting(callee.module, callee.function.body, methods - 1):
             if not isinstance(place.place, ast.Call) or forgets(callee.module, place, callee.function):
                 continue  # `total += x` of a number changes nothing for the caller
-            into = _arguments_in(base(place.into), callee, call, 0)
-            added = [a for p in place.added for a in _arguments_in(p, callee, call, 0)]
+            into = _arguments_in(base(place.into), callee, Value(module, call), 0)
+            added = [a for p in place.added for a in _arguments_in(p, callee, Value(module, call), 0)]
             if len(into) == 1 and isinstance(base(into[0]), (ast.Name, ast.Attribute)) and added:
                 yield Collecting(call, into[0], added)
 
@@ -218,7 +220,7 @@ def _by_what_lasts(module: Module, call: ast.Call, methods: int) -> Iterator[Col
             is_held = _is_held(callee, base(place.into)) if bound else _outlives(callee, place)
             if not is_held or _computes_without_grad(callee, place) or not _comes_there(callee.function, place.place):
                 continue
-            added = [a for p in place.added for a in _arguments_in(p, callee, call, bound)]
+            added = [a for p in place.added for a in _arguments_in(p, callee, Value(module, call), bound)]
             if added:
                 yield Collecting(call, call.func, added, inner=(callee.module, base(place.into)))
 
@@ -265,7 +267,7 @@ def _may_take(callee: Callee, call: ast.Call, bound: int, kinds: tuple[str, ...]
     return len(call.args) + bound <= len(callee.function.args.args) or callee.function.args.vararg is not None
 
 
-def _arguments_in(added: ast.expr, callee: Callee, call: ast.Call, bound: int) -> list[ast.expr]:
+def _arguments_in(added: ast.expr, callee: Callee, call: Value, bound: int) -> list[ast.expr]:
     """The arguments of a call that an expression of the called method adds up, as they are or with their graph."""
     function = callee.function
     parts = _computed_of(Value(callee.module, added))
@@ -275,8 +277,8 @@ def _arguments_in(added: ast.expr, callee: Callee, call: ast.Call, bound: int) -
         return [argument for part in parts for argument in _arguments_in(part, callee, call, bound)]
     bindings = function.scope.bindings.get(added.id, ()) if isinstance(added, ast.Name) else ()
     if bindings and all(isinstance(b, ast.arg) for b in bindings):
-        return _given_to(function, bindings[0], call, bound)
-    return _elements_of_given(bindings[0], function, call, bound) if len(bindings) == 1 else []
+        return _given_to(function, bindings[0], call.node, bound)
+    return _elements_of_given(bindings[0], callee, call, bound) if len(bindings) == 1 else []
 
 
 def _computed_of(value: Value) -> list[ast.expr]:
@@ -295,8 +297,11 @@ def _computed_of(value: Value) -> list[ast.expr]:
     return node.args if facts and all(known is not None and not known.cuts for known in facts) else []
 
 
-def _elements_of_given(target: ast.AST, function: ast.FunctionDef, call: ast.Call, bound: int) -> list[ast.expr]:
-    """What a call gives to `**values`, of `for name, value in values.items()`, or to `*values`; or in a display."""
+def _elements_of_given(target: ast.AST, callee: Callee, call: Value, bound: int) -> list[ast.expr]:
+    """What a call gives to `**values`, of `for name, value in values.items()`, or to `*values`; or in a display, or
+    in a table that is made elsewhere, of which all is taken.
+    """
+    function = callee.function
     is_second = isinstance(target.up, ast.Tuple) and len(target.up.elts) == 2 and target.up.elts[1] is target
     loop = target.up.up if is_second else target.up
     over = loop.iter if isinstance(loop, ast.For) and target is not loop.iter else None
@@ -307,11 +312,27 @@ def _elements_of_given(target: ast.AST, function: ast.FunctionDef, call: ast.Cal
     bindings = function.scope.bindings.get(over.id, ()) if isinstance(over, ast.Name) else ()
     if len(bindings) != 1 or not isinstance(bindings[0], ast.arg):
         return []
-    given = _given_to(function, bindings[0], call, bound)
+    given = _given_to(function, bindings[0], call.node, bound)
     if bindings[0] in (function.args.kwarg, function.args.vararg):
         return given if bool(word) is (bindings[0] is function.args.kwarg) else []
     [table] = given or [None]
-    return table.values if isinstance(table, ast.Dict) and word else []
+    if isinstance(table, ast.Dict):
+        return table.values if word else []
+    takes_all = not any(isinstance(node, (ast.If, ast.IfExp)) for node in ast.walk(loop))
+    is_changed = any(within(change, function) for change in changes_of(callee.module.index, over.id))
+    return given if word and given and takes_all and not is_changed and _is_table(call.at(table, ())) else []
+
+
+def _is_table(value: Value) -> bool:
+    """Is it certainly a dict that is written out, here or in a function that gives it, and gets new keys at most?"""
+    made = origins(value)
+    if not made or not all(isinstance(origin.node, ast.Dict) and not origin.path for origin in made):
+        return False
+    keys = {getattr(key, "value", None) for origin in made for key in origin.node.keys}
+    named = [(value, dotted(value.node) or ""), *((origin, name) for origin in made for name in names_of(origin))]
+    changes = [change for where, name in named for change in changes_of(where.module.index, name)[:_FEW]]
+    added = [getattr(c.slice, "value", None) for c in changes if isinstance(c, ast.Subscript)]
+    return len(added) == len(changes) < _FEW and keys.isdisjoint(added) and None not in added
 
 
 def _given_to(function: ast.FunctionDef, parameter: ast.arg, call: ast.Call, bound: int) -> list[ast.expr]:
