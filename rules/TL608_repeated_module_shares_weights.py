@@ -100,8 +100,12 @@ read_on = ("TL602", "torch.nn.ModuleList")
 def multiplied(place: Node):
     if (found := multiplied_layer(place.value)) is not None:
         layer, times = found
-        edit = place.replace(place.node, f"[{anew(place, layer)} for _ in range({place.source(times)})]")
-        yield finding(place, layer, edit)
+        [listed] = [side for side in (place.node.left, place.node.right) if side is not times]
+        rounds = f"for _ in range({place.source(times)})"
+        text = f"{anew(place, layer)} {rounds}"
+        if len(listed.elts) > 1:
+            text = f"layer {rounds} for layer in ({', '.join(anew(place, one) for one in listed.elts)})"
+        yield finding(place, layer, place.replace(place.node, f"[{text}]"))
 
 
 @on_node("Call", called=("repeat", "fromkeys"), needs="Module|Sequential")

@@ -10,12 +10,14 @@ from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.spelling import paired
 from torchlint.source.training.asked_for import defaults_of
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import loops_around, tests_around
@@ -40,18 +42,17 @@ _DEPTH = 3
 
 
 def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
-    """The layer and the number of a product like `[layer] * n`."""
+    """The layer and the number of a product like `[layer] * n`, or `[nn.Linear(8, 8), nn.ReLU()] * n`."""
     node = place.node
     lists = (ast.List, ast.Tuple)
     listed, times = (node.left, node.right) if isinstance(node.left, lists) else (node.right, node.left)
-    if not isinstance(listed, lists) or len(listed.elts) != 1:
+    if not isinstance(listed, lists) or isinstance(times, ast.Constant) and times.value == 1:
         return None
-    [layer] = listed.elts
-    if isinstance(times, ast.Constant) and times.value == 1 or not _has_weights(place, layer):
+    layer = next((layer for layer in listed.elts if _has_weights(place, layer)), None)
+    if layer is None or _is_replaced(place) or _is_meant(place) or _is_truth(place.at(times, ())):
         return None
-    if _is_replaced(place) or _is_meant(place) or _is_truth(place.at(times, ())):
-        return None
-    return (layer, times) if _becomes_layers(place) else None
+    becomes = _becomes_layers if len(listed.elts) == 1 else _goes_in
+    return (layer, times) if becomes(place) else None
 
 
 def repeated_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
@@ -89,14 +90,20 @@ def appended_layer(place: Value) -> ast.Name | None:
     """
     node = place.node
     if isinstance(node, ast.AugAssign):
-        given = node.value if isinstance(node.op, ast.Add) and isinstance(node.value, ast.List) else None
+        grows = isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.Tuple))
+        given, into = node.value if grows else None, node.target
     elif isinstance(node.func, ast.Attribute) and len(node.args) == _PUTS.get(node.func.attr):
+        # `if isinstance(child, nn.Linear): self.add_module(name, head)`
         is_for_one = node.func.attr not in ("append", "extend") and any(tests_around(node))
-        given = None if is_for_one else node.args[-1]  # `if isinstance(child, nn.Linear): self.add_module(name, head)`
+        given, into = None if is_for_one else node.args[-1], node.func.value
     else:
         given = None
     loops = loops_around(node) if given is not None else []
-    if not loops or not _is_in_a_module(place):
+    if (
+        not loops
+        or not _is_in_a_module(place)
+        and not (_is_in_each_round(place, loops[0]) and _fills(place.module, into))
+    ):
         return None
     return next((layer for layer in _named_in(place, given) if _is_older(place, layer, loops[0])), None)
 
@@ -116,7 +123,7 @@ def _named_in(place: Value, entry: ast.expr) -> Iterator[ast.Name]:
     """The names that stand in an entry as a layer: alone, in a list, or in a `Sequential` that is made there."""
     if isinstance(entry, ast.Name):
         yield entry
-    elif isinstance(entry, ast.List):
+    elif isinstance(entry, (ast.List, ast.Tuple)):
         for one in entry.elts:
             yield from _named_in(place, one)
     elif isinstance(entry, ast.Call) and external_name(place.at(entry.func, ())) in _CONTAINERS:
@@ -151,6 +158,11 @@ def _is_of_one_round(place: Value, loop: ast.AST) -> bool:
         for test, truth in tests_around(place.node)
         if isinstance(getattr(test, "left", None), ast.Name)
     )
+
+
+def _is_in_each_round(place: Value, loop: ast.AST) -> bool:
+    """Does it stand in the loop itself? Who goes through the layers of a model puts another one in for some."""
+    return statement_of(place.node).up is loop and not any(place.module.index.inside(loop, ast.Continue, ast.Break))
 
 
 def _is_inside(node: ast.AST, loop: ast.AST) -> bool:
@@ -199,18 +211,80 @@ def _becomes_layers(place: Value) -> bool:
 
 
 def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
-    """Is a container of layers made of it, there or behind a name?"""
+    """Is a container of layers made of it, there, behind a name, or of its elements one by one?"""
     node, around = place.node, place.node.up
-    while isinstance(around, ast.Starred) or last_word(getattr(around, "func", around)) in ("list", "tuple"):
+    while (
+        isinstance(around, ast.Starred)
+        or isinstance(around, ast.BinOp)
+        and isinstance(around.op, ast.Add)
+        or last_word(getattr(around, "func", around)) in ("list", "tuple")
+    ):
         node, around = around, around.up
         if isinstance(node, ast.Starred) and isinstance(around, (ast.List, ast.Tuple)):  # `[*repeat(layer, n)]`
             node, around = around, around.up
-    if isinstance(around, ast.Assign) and node is around.value and isinstance(around.targets[0], ast.Name) and depth:
-        return any(_goes_in(place.at(use, ()), depth - 1) for use in uses(place.module, around.targets[0]))
+    assigned = around.up if isinstance(around, (ast.Tuple, ast.List)) else around
+    if isinstance(assigned, ast.Assign) and depth:
+        named = [target for target, value in paired(assigned.targets[0], assigned.value) if value is node]
+        reads = uses(place.module, named[0]) if named and isinstance(named[0], ast.Name) else []
+        return any(_goes_in(place.at(use, ()), depth - 1) for use in reads)
+    if isinstance(around, ast.AugAssign) and isinstance(around.op, ast.Add):
+        return _fills(place.module, around.target)
+    one = _each_of(node, around)
+    if one is not None:
+        return any(_is_put(place.module, use) for use in uses(place.module, one))
     if not isinstance(around, ast.Call) or node is around.func:
         return False
-    is_added = isinstance(around.func, ast.Attribute) and around.func.attr == "extend" and _is_in_a_module(place)
-    return is_added or external_name(place.at(around.func, ())) in _CONTAINERS
+    is_added = isinstance(around.func, ast.Attribute) and around.func.attr == "extend"
+    if is_added and (_is_in_a_module(place) or _fills(place.module, around.func.value)):
+        return True
+    return external_name(place.at(around.func, ())) in _CONTAINERS
+
+
+def _each_of(node: ast.expr, around: ast.AST) -> ast.Name | None:
+    """`block` of `for block in blocks`, and of `for i, (block, act) in enumerate(zip(blocks, acts))`"""
+    steps = []
+    while isinstance(around, ast.Call) and last_word(around.func) in ("zip", "enumerate") and node in around.args:
+        steps.append(around.args.index(node) if last_word(around.func) == "zip" else 1)
+        node, around = around, around.up
+    if not isinstance(around, ast.For) or node is not around.iter:
+        return None
+    target = around.target
+    for step in reversed(steps):
+        elements = getattr(target, "elts", ())
+        target = elements[step] if step < len(elements) else None
+    return target if isinstance(target, ast.Name) else None
+
+
+def _is_put(module: Module, use: ast.Name) -> bool:
+    """`layers.append(block)`, `layers.extend((block, act))`, `layers += [block]`, `nn.Sequential(block, act)`"""
+    node, around = use, use.up
+    while isinstance(around, (ast.List, ast.Tuple)):
+        node, around = around, around.up
+    if isinstance(around, ast.AugAssign):
+        return _fills(module, around.target)
+    if not isinstance(around, ast.Call) or node not in around.args:
+        return False
+    if isinstance(around.func, ast.Attribute) and around.func.attr in _PUTS:
+        return _fills(module, around.func.value)
+    return external_name(Value(module, around.func)) in _CONTAINERS
+
+
+def _fills(module: Module, listed: ast.expr) -> bool:
+    """Does a list that is made once, and to which something is added, become a container of layers?"""
+    scope = listed.at.lookup(listed.id) if isinstance(listed, ast.Name) else None
+    bound = scope.bindings[listed.id] if scope is not None else []
+    made = [one for one in bound if not isinstance(one.up, ast.AugAssign)]
+    return len(made) == 1 and isinstance(made[0], ast.Name) and _becomes_container(module, made[0])
+
+
+@remembered
+def _becomes_container(module: Module, made: ast.Name) -> bool:
+    value = getattr(made.up, "value", None)
+    if isinstance(value, ast.Call) and external_name(Value(module, value.func)) in _CONTAINERS:
+        return True
+    scope = made.at.lookup(made.id)
+    named = (name for name in module.index.names(made.id) if isinstance(name.ctx, ast.Load))
+    return any(name.at.lookup(name.id) is scope and _goes_in(Value(module, name), 0) for name in named)
 
 
 def _is_meant(place: Value) -> bool:
@@ -223,9 +297,11 @@ def _is_meant(place: Value) -> bool:
     ):
         return True
     lines = place.module.index.lines[max(statement.lineno - 3, 0) : statement.end_lineno]
-    owner = method_class(place.module, enclosing_function(place.node))
+    function = enclosing_function(place.node)
+    owner = method_class(place.module, function)
     asked = " ".join(ast.unparse(test) for test, _ in tests_around(place.node))
-    return bool(_MEANT.search("".join(lines) + asked) or owner is not None and _MEANT.search(owner.name))
+    names = f"{getattr(function, 'name', '')} {owner.name if owner is not None else ''}"
+    return bool(_MEANT.search("".join(lines) + asked) or _MEANT.search(names))
 
 
 def _is_anew(value: ast.expr) -> bool:
