@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, CLEAR, EVAL, SCHEDULE, STEP, TRAIN, Act
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
@@ -54,9 +55,13 @@ def _next_steps(plain: list[Act]) -> list[Act | None]:
 
 
 def stand_alike(*some: Act) -> bool:
-    """In one function, under the same conditions and in the same loops?"""
+    """Do they run through one function, under the same conditions and in the same loops?"""
     places = {
-        (id(act.function), tuple((id(t.node), truth) for t, truth in act.event.tests), tuple(map(id, act.event.loops)))
+        (
+            id(enclosing_function(act.event.here)),
+            tuple((id(t.node), truth) for t, truth in act.event.tests),
+            tuple(map(id, act.event.loops)),
+        )
         for act in some
     }
     return len(places) == 1
@@ -65,19 +70,32 @@ def stand_alike(*some: Act) -> bool:
 def _is_for(step: Act, backward: Act) -> bool:
     """Does the optimizer hold all the networks that a backward runs through?"""
     nodes = [node for loss in backpropagated(backward) for node in graph(loss, strict=True).nodes.values()]
-    calls = [node for node in nodes if is_model_call(node) and node.frame is None]
+    calls = [_of_the_whole(node) for node in nodes if is_model_call(node)]
     networks = [call.at(call.node.func, ()) for call in calls if not isinstance(call.node.func, ast.Call)]
     return bool(networks) and all(holds(step.on, network) is True for network in networks)
 
 
+def _of_the_whole(call: Value) -> Value:
+    """The call of the network for that of a layer in it; what calls a network may be a helper itself."""
+    frame = call.frame
+    while frame is not None and frame.outside is not None:
+        if is_model_call(frame.outside):
+            call = frame.outside
+        frame = frame.outside.frame
+    return call
+
+
 def _may_be_used(module: Module, first: Act, clear: Act) -> bool:
     """Is somebody between two acts given a network or optimizer, or called who could get at one?"""
-    around = first.function or module.tree
+    begin, end = first.event.here, clear.event.here
+    if begin is end:
+        return True  # inside of one helper
+    around = enclosing_function(begin) or module.tree
     owners = {
         unparsed(node) for node in (clear.on.node if clear.on else None, getattr(clear.node, "func", None)) if node
     }
     for call in module.index.inside(around, ast.Call):
-        if first.node.pos < call.pos < clear.node.pos and not is_model_call(Value(module, call)):
+        if begin.pos < call.pos < end.pos and not is_model_call(Value(module, call)):
             if any(callee.function is not None for callee in callees(Value(module, call))):
                 return True
             if any(unparsed(argument) in owners for argument in call.args):

@@ -16,6 +16,7 @@ from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.named_methods import are_some_unseen, may_call_unseen
+from torchlint.source.flow.signatures import further_arguments
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import (
     COMPREHENSIONS,
@@ -372,7 +373,24 @@ def gives_something(backward: ast.Call) -> bool:
 @remembered
 def acts(module: Module, body: list[ast.stmt]) -> list[Act]:
     """The events of some statements that matter for training, in their order."""
-    return [act for event in events(module, body) if (act := _act(event))]
+    found = [act for event in events(module, body) if (act := _act(event))]
+    return [one for act in found for one in _each_given(act)]
+
+
+def _each_given(act: Act) -> list[Act]:
+    """`o.zero_grad()` of `def clear(*optimizers): for o in optimizers: …` once for each optimizer that a call gives."""
+    event, frame = act.event, act.event.value.frame
+    loop = event.loops[-1] if event.loops else None
+    rest = frame.function.args.vararg if frame is not None and frame.call is not None else None
+    if act.role != CLEAR or act.on is None or rest is None or not isinstance(loop, ast.For):
+        return [act]
+    is_plain = (unparsed(loop.iter), unparsed(loop.target)) == (rest.arg, act.on_text) and within(act.node, loop)
+    leaves = any(act.module.index.holds(loop, kind) for kind in (ast.Continue, ast.Break, ast.Return))
+    if not is_plain or leaves or len(frame.function.scope.bindings[rest.arg]) != 1:
+        return [act]
+    given = further_arguments(frame.function, frame.call.node, frame.instance is not None)
+    once = Event(event.value, event.loops[:-1], event.tests, event.via)
+    return [Act(once, CLEAR, frame.call.at(one, ())) for one in given] or [act]
 
 
 def _act(event: Event) -> Act | None:
