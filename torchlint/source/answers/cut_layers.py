@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from torchlint.facts import named
 from torchlint.source.flow.classes import ClassInfo
@@ -14,12 +14,13 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.graphs import carries, graph, is_model_call, loss_of
+from torchlint.source.training.graphs import carries, graph, is_model_call, loss_of, of_the_whole
 from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
 _FLAT = named("flat")
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
+_FEW = 4  # calls of one network
 _MAKING = tuple(name.rpartition(".")[2] for names in _ANEW for name in names)
 
 
@@ -216,19 +217,28 @@ def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value
         return
     cuts = [cut for cut in behind.cuts if cut.module is module and _is_plain_cut(cut)]
     reached = _reached_by_losses(module) if cuts else None
-    for cut in cuts if reached is not None else ():
-        for node in _behind(cut, {}):
-            func = node.node.func if isinstance(node.node, ast.Call) else None
+    if reached is None:
+        return
+    lost = [(cut, _calls_of_networks(_behind(cut, {}))) for cut in cuts]
+    unlearned = {id(call.node) for _, calls in lost for call in calls} - reached
+    for cut, calls in lost:
+        for call in calls:
+            func, network = call.node.func, call.at(call.node.func, ())
             if (
                 isinstance(func, (ast.Name, ast.Attribute))
-                and id(node.node) not in reached
-                and is_model_call(node)
-                and _is_called_once(module, func)
-                and any(holds(optimizer, node.at(func, ())) is True for optimizer in constructors(module))
-                and not _is_for_others(module, backward, node.at(func, ()))
+                and id(call.node) in unlearned
+                and _is_called_there_only(module, func, unlearned)
+                and any(holds(optimizer, network) is True for optimizer in constructors(module))
+                and not _is_for_others(module, backward, network)
             ):
                 yield cut, func
                 break
+
+
+def _calls_of_networks(nodes: Iterable[Value]) -> list[Value]:
+    """Those among some expressions, and, of a layer's, the call from outside of the network it is in."""
+    calls = [node for node in nodes if is_model_call(node)]
+    return calls + [whole for whole in map(of_the_whole, calls) if whole.frame is None and whole not in calls]
 
 
 def _is_for_others(module: Module, backward: ast.Call, network: Value) -> bool:
@@ -265,11 +275,12 @@ def _reached_by_losses(module: Module) -> set[int] | None:
     graphs = [graph(loss) for loss in losses if loss is not None]
     if len(graphs) < len(losses) or any(each.open for each in graphs) or any(module.index.callers("grad")):
         return None
-    return {id(node.node) for each in graphs for node in each.nodes.values()}
+    nodes = [node for each in graphs for node in each.nodes.values()]
+    return {id(node.node) for node in (*nodes, *_calls_of_networks(nodes))}
 
 
-def _is_called_once(module: Module, func: ast.expr) -> bool:
-    """Is a network called in one place, and not handed on?"""
+def _is_called_there_only(module: Module, func: ast.expr, places: set[int]) -> bool:
+    """Is a network called in these places, be it for both of a pair, and nowhere else, and not handed on?"""
     text = unparsed(func)
     used = [
         node
@@ -277,7 +288,8 @@ def _is_called_once(module: Module, func: ast.expr) -> bool:
         if isinstance(node.ctx, ast.Load) and last_word(node) == last_word(func) and unparsed(node) == text
     ]
     calls = [node for node in used if isinstance(node.up, ast.Call) and node.up.func is node]
-    return len(calls) == 1 and all(node in calls or isinstance(node.up, ast.Attribute) for node in used)
+    is_there = len(calls) <= _FEW and all(id(node.up) in places for node in calls)
+    return is_there and all(node in calls or isinstance(node.up, ast.Attribute) for node in used)
 
 
 def _plain_cuts(cut: Value, depth: int = 3) -> Iterator[Value]:

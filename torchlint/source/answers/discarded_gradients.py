@@ -11,7 +11,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, CLEAR, EVAL, SCHEDULE, STEP, TRAIN, Act
-from torchlint.source.training.graphs import backpropagated, graph, is_model_call
+from torchlint.source.training.graphs import backpropagated, graph, is_model_call, of_the_whole
 from torchlint.source.training.optimizers import holds
 from torchlint.source.training.updates import LostGradients
 
@@ -70,19 +70,9 @@ def stand_alike(*some: Act) -> bool:
 def _is_for(step: Act, backward: Act) -> bool:
     """Does the optimizer hold all the networks that a backward runs through?"""
     nodes = [node for loss in backpropagated(backward) for node in graph(loss, strict=True).nodes.values()]
-    calls = [_of_the_whole(node) for node in nodes if is_model_call(node)]
+    calls = [of_the_whole(node) for node in nodes if is_model_call(node)]
     networks = [call.at(call.node.func, ()) for call in calls if not isinstance(call.node.func, ast.Call)]
     return bool(networks) and all(holds(step.on, network) is True for network in networks)
-
-
-def _of_the_whole(call: Value) -> Value:
-    """The call of the network for that of a layer in it; what calls a network may be a helper itself."""
-    frame = call.frame
-    while frame is not None and frame.outside is not None:
-        if is_model_call(frame.outside):
-            call = frame.outside
-        frame = frame.outside.frame
-    return call
 
 
 def _may_be_used(module: Module, first: Act, clear: Act) -> bool:

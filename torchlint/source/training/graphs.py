@@ -106,6 +106,16 @@ def is_model_call(node: Value) -> bool:
     return calls_a_model(node) and not runs_without_grad(node)
 
 
+def of_the_whole(call: Value) -> Value:
+    """The call of the network for that of a layer in it, as it is called from outside of all."""
+    frame = call.frame
+    while frame is not None and (outside := frame.outside) is not None:
+        made = outside.at(outside.node, ())  # all of it, be it one of its rows that is asked about
+        call = made if is_model_call(made) else call
+        frame = outside.frame
+    return call
+
+
 def calls_a_model(node: Value) -> bool:
     """The same, whether or not its graph is recorded."""
     if not isinstance(node.node, ast.Call) or EACH in node.path:
