@@ -90,13 +90,15 @@ Square.forward(None, torch.rand(1))
 
 Off by default: in most code that does this, no module has a hook, and nothing is lost. Turn it on where hooks matter.
 
-What a container holds: `torchlint/source/answers/certain_modules.py`.
+What a container holds: `torchlint/source/answers/certain_modules.py`; where a `forward` is called that a list holds:
+`taken_forwards.py` beside it.
 """
 
 import ast
 
 from torchlint import Call, Node, on_node
 from torchlint.source.answers.certain_modules import layers_indexed
+from torchlint.source.answers.taken_forwards import calls_out_of_a_display
 
 read_on = ("TL601", "torch.nn.Module")
 default = False
@@ -158,6 +160,8 @@ def calls_of(place: Node, node: ast.expr) -> list[Call]:
         uses = place.uses(around.targets[0])
         called = [use.up for use in uses if isinstance(use.up, ast.Call) and use.up.func is use]
         return [place.at(call) for call in called] if len(called) == len(uses) else []
+    if displayed := calls_out_of_a_display(place.module, child):
+        return [place.at(call) for call in displayed]
     given_first = isinstance(around, ast.Call) and around.args[:1] == [child]
     return [place.at(around)] if given_first and place.at(around).is_call(*CALLING) else []
 
