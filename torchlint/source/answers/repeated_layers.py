@@ -115,8 +115,21 @@ def _is_older(place: Value, layer: ast.Name, loop: ast.AST) -> bool:
         return False
     if _is_of_one_round(place, loop) or not _has_weights(place, layer) or _is_meant(place):
         return False
-    is_of_this_function = enclosing_function(made[0].node) is enclosing_function(place.node)
-    return is_of_this_function and not _is_rebound(place.module, layer, loop)
+    return _is_made_here(place, layer, made[0].node) and not _is_rebound(place.module, layer, loop)
+
+
+def _is_made_here(place: Value, layer: ast.Name, made: ast.AST) -> bool:
+    """Is it made in the function of a place, or by one that is called there? Who is given one may be to share it."""
+    function = enclosing_function(place.node)
+    if enclosing_function(made) is function:
+        return True
+    scope = layer.at.lookup(layer.id)
+    bound = reaching(layer, scope) if scope is not None else []
+    statement = getattr(bound[0], "up", None) if len(bound) == 1 else None
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return False
+    makers = [callee.function for callee in callees(place.at(statement.value, ()))]
+    return enclosing_function(statement) is function and enclosing_function(made) in makers
 
 
 def _named_in(place: Value, entry: ast.expr) -> Iterator[ast.Name]:

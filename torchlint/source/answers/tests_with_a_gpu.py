@@ -47,8 +47,10 @@ def _kind_with_a_gpu(asked: Value) -> str | None:
     is_type = isinstance(node, ast.Attribute) and node.attr == "type"
     found = origins(asked.at(node.value, ()) if is_type else asked)
     names = [name for one in found for name in (_names_of_device(one) if is_type else [one])]
+    if not names or not all(map(_is_text, names)):
+        return None
     ways = [(name, _comes_with_a_gpu(name)) for name in names]
-    if not names or any(comes is None or not _is_text(name) for name, comes in ways):
+    if any(comes is None for _, comes in ways):
         return None
     kinds = {name.node.value.split(":")[0] if is_type else name.node.value for name, comes in ways if comes}
     return kinds.pop() if len(kinds) == 1 else None
