@@ -105,7 +105,10 @@ def multiplied(place: Node):
         text = f"{anew(place, layer)} {rounds}"
         if len(listed.elts) > 1:
             text = f"layer {rounds} for layer in ({', '.join(anew(place, one) for one in listed.elts)})"
-        yield finding(place, layer, place.replace(place.node, f"[{text}]"))
+        is_added = isinstance(listed, ast.Tuple) and isinstance(place.node.up, ast.BinOp)
+        text = f"tuple({text})" if is_added else f"[{text}]"
+        is_plain = all(isinstance(one, (ast.Name, ast.Call)) for one in listed.elts)
+        yield finding(place, layer, place.replace(place.node, text) if is_plain else None, listed.elts)
 
 
 @on_node("Call", called=("repeat", "fromkeys"), needs="Module|Sequential")
@@ -140,8 +143,9 @@ def anew(place: Node, layer: ast.expr) -> str:
     return text if isinstance(layer, ast.Call) else f"copy.deepcopy({text})"
 
 
-def finding(place: Node, layer: ast.expr, edit):
-    imports = () if isinstance(layer, ast.Call) else ("import copy",)
+def finding(place: Node, layer: ast.expr, edit, others=()):
+    is_built = all(isinstance(one, ast.Call) for one in (layer, *others))
+    imports = () if is_built else ("import copy",)
     return place.finding(
         f"each entry is the same `{place.at(layer).short}`: they share one set of weights",
         help="build a layer for each entry",

@@ -12,12 +12,13 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.numbers import number
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
-from torchlint.source.text.spelling import paired
+from torchlint.source.text.spelling import is_super, paired, receiver
 from torchlint.source.training.asked_for import defaults_of
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import loops_around, tests_around
@@ -46,7 +47,7 @@ def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
     node = place.node
     lists = (ast.List, ast.Tuple)
     listed, times = (node.left, node.right) if isinstance(node.left, lists) else (node.right, node.left)
-    if not isinstance(listed, lists) or isinstance(times, ast.Constant) and times.value == 1:
+    if not isinstance(listed, lists) or _is_one(place.at(times, ())):
         return None
     layer = next((layer for layer in listed.elts if _has_weights(place, layer)), None)
     if layer is None or _is_replaced(place) or _is_meant(place) or _is_truth(place.at(times, ())):
@@ -150,6 +151,15 @@ def _is_replaced(place: Value) -> bool:
     return any(isinstance(change, ast.Subscript) for change in changes)
 
 
+def _is_one(times: Value) -> bool:
+    """`1`, or `depth - 1` after `depth = 2`"""
+    node = times.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        sides = [number(times.at(side, ())) for side in (node.left, node.right)]
+        return None not in sides and sides[0] - sides[1] == 1
+    return number(times) == 1
+
+
 def _is_truth(times: Value) -> bool:
     """`with_norm * [layer]` has one, or none."""
     return any(
@@ -250,7 +260,15 @@ def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
     is_added = isinstance(around.func, ast.Attribute) and around.func.attr == "extend"
     if is_added and (_is_in_a_module(place) or _fills(place.module, around.func.value)):
         return True
-    return external_name(place.at(around.func, ())) in _CONTAINERS
+    return external_name(place.at(around.func, ())) in _CONTAINERS or _begins_a_container(place.module, around)
+
+
+def _begins_a_container(module: Module, call: ast.Call) -> bool:
+    """`super().__init__(*layers)` of a class that is a `Sequential`"""
+    if last_word(call.func) != "__init__" or not is_super(receiver(call)):
+        return False
+    owner = method_class(module, enclosing_function(call))
+    return owner is not None and any(map(owner.is_a, _CONTAINERS))
 
 
 def _each_of(node: ast.expr, around: ast.AST) -> ast.Name | None:
