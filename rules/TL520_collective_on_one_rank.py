@@ -28,7 +28,7 @@ def report(loss):
         print(loss.item())
 ```
 
-Branches that call it in pairs are a way to let one rank go first.
+Branches that call it in pairs are a way to let one rank go first, or to tell the others that it ends.
 
 ```python good
 import torch.distributed as dist
@@ -71,6 +71,15 @@ def spread(x, rank, group):
     if rank == 0:
         dist.all_reduce(x, group=group)
     return x
+
+def train(rank, stop, rounds):
+    for epoch in range(rounds):
+        dist.all_reduce(stop)
+        if stop.item():
+            break
+        if fit() and rank == 0:
+            dist.all_reduce(torch.ones(1))
+            break
 ```
 """
 
@@ -103,10 +112,18 @@ def check(call: Call):
     others = [c for c in call.calls(call.word(), inside=around(call)) if c.node is not call.node]
     if any(ranks(other) for other in others):
         return  # paired: each rank comes to one of them
+    if is_told_to_stop(call, others):
+        return
     yield call.finding(
         f"`{call.short}` runs below `if {call.quoted(chosen)}:` and waits for ranks that do not come",
         help="call it on all ranks, outside of the condition",
     )
+
+
+def is_told_to_stop(call, others) -> bool:
+    """Does it meet the call with which the others begin their next round, as this rank leaves the loop?"""
+    shared = [loop for loop in call.loops if any(loop in other.loops for other in others)]
+    return any(leaving.lineno > call.node.lineno for loop in shared for leaving in call.inside(ast.Break, of=loop))
 
 
 def around(call):

@@ -96,8 +96,11 @@ def check(call: Call):
 def check_datasets(place: Node):
     call = place.at(place.node)
     dataset = dataset_of(call.value) if call.argument("transform") is not None else ""
-    for made in call.argument_origins("transform") if dataset else ():
-        if made.is_call("torchvision.transforms.Compose", "torchvision.transforms.v2.Compose"):
+    origins = call.argument_origins("transform") if dataset else []
+    asked = {id(test) for test, _ in call.tests}
+    for made in origins if len(origins) == 1 else ():
+        is_composed = made.is_call("torchvision.transforms.Compose", "torchvision.transforms.v2.Compose")
+        if is_composed and asked.issuperset(id(test) for test, _ in made.tests):
             if not any(misplaced(made.value)):  # else it is said of the composition itself
                 yield from said(call, misplaced(made.value, dataset))
 

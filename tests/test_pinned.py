@@ -64,6 +64,12 @@ def severities(code: str, **settings) -> set[str]:
         ({"README.md": "pytorch >= 0.4\n"}, "warning"),
         ({"README.md": "PyTorch 1.0 or later\n"}, "warning"),
         ({"README.md": "PyTorch 1.0\n", "requirements.txt": "torch==1.7\n"}, "warning"),
+        ({"README.md": "conda env create -f cuda_env.yml\n", "cuda_env.yml": "- pytorch=1.0=py3.6_cuda9\n"}, "info"),
+        (
+            {"README.md": "`--file=a.yml`, `-f b.yaml`\n", "a.yml": "- pytorch=1.0\n", "b.yaml": "- pytorch=1.7\n"},
+            "warning",
+        ),
+        ({"README.md": "see cuda_env.yml\n", "cuda_env.yml": "- pytorch=1.0\n"}, "warning"),
     ],
 )
 def test_an_order_that_was_right_in_the_torch_of_the_project_is_a_remark(tree, beside, severity):

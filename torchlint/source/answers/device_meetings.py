@@ -95,7 +95,7 @@ _CLAMPS = named_of("clamp", "clip")
 
 def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
     """Where the tensor that is made there meets one that was moved to a device."""
-    if is_the_other_branch(module, created):
+    if is_the_other_branch(module, created) or _is_for_others(created):
         return None
     found = next(meetings(module, created), None)
     if found is None or _is_shown(found.node) or nothing_is_elsewhere(module, _class_around(created)):
@@ -105,6 +105,19 @@ def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
         if is_default_moved(home) or not uses_a_device(home) or nothing_is_elsewhere(home, _class_around(found.node)):
             return None
     return found
+
+
+def _is_for_others(created: ast.expr) -> bool:
+    """`if not torch.is_tensor(x): x = torch.from_numpy(x)`, in a function to which all may give tensors"""
+    taken = {
+        node.id for given in getattr(created, "args", ()) for node in ast.walk(given) if isinstance(node, ast.Name)
+    }
+    return bool(taken) and any(
+        last_word(asked.func) in ("is_tensor", "isinstance") and not taken.isdisjoint(map(last_word, asked.args[:1]))
+        for test, _ in tests_around(created)
+        for asked in ast.walk(test)
+        if isinstance(asked, ast.Call)
+    )
 
 
 def _class_around(node: ast.AST) -> ast.ClassDef | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from torchlint.project import View
@@ -22,6 +23,9 @@ _TORCH_SAID = re.compile(  # in a manual; with what shows that more than that on
     r"(?P<more>\+|\W{1,4}(?:(?:or|and)\W{1,4})?(?:later|newer|higher|above|up|over|greater|more)\b)?",
     re.IGNORECASE,
 )
+_ENVIRONMENT = re.compile(
+    r"(?<![\w-])(?:-f|--file)[= ][ \t]*((?!\S{120})[\w./-]+\.ya?ml)\b"
+)  # of `conda env create -f`
 _PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _VISION_OF_TWO = 15  # torchvision 0.15 came with torch 2.0, 0.14 with torch 1.13
@@ -34,12 +38,27 @@ class Pinned:
     def __init__(self, view: View):
         self._view = view
 
-    def _named(self, names: tuple[str, ...]) -> list[str]:
-        """What stands in files of these names, the nearest first."""
+    @cached_property
+    def _folders(self) -> list[str]:
+        """The one of the file, and those around it."""
         folders, root = [os.path.dirname(self._view.path)], str(self._view.project.root)
         while len(folders[-1]) > len(root):
             folders.append(os.path.dirname(folders[-1]))
-        return [self._view.document(os.path.join(folder, name)) or "" for folder in folders for name in names]
+        return folders
+
+    def _named(self, names: Iterable[str]) -> list[str]:
+        """What stands in files of these names, the nearest first."""
+        return [self._view.document(os.path.join(folder, name)) or "" for folder in self._folders for name in names]
+
+    @cached_property
+    def _manuals(self) -> list[str]:
+        return self._named(_MANUALS)
+
+    @property
+    def _environments(self) -> list[str]:
+        """What stands in the files of which manuals say that `conda` makes an environment."""
+        names = dict.fromkeys(name for text in self._manuals for name in _ENVIRONMENT.findall(text))
+        return self._named(name for name in names if ".." not in name and not name.startswith("/"))
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -47,10 +66,14 @@ class Pinned:
 
     @cached_property
     def _torch(self) -> tuple[int, int] | None:
-        """The nearest one that is named; else the newest of which manuals speak, unless they mean later ones, too."""
+        """The nearest one that is named; else the newest of environments that manuals make, or of which they speak,
+        unless they mean later ones, too.
+        """
         if found := next(filter(None, map(_TORCH.search, self._texts)), None):
             return int(found[1]), int(found[2])
-        said = [one for text in self._named(_MANUALS) for one in _TORCH_SAID.finditer(text)]
+        if made := [one for one in map(_TORCH.search, self._environments) if one is not None]:
+            return max((int(one[1]), int(one[2])) for one in made)
+        said = [one for text in self._manuals for one in _TORCH_SAID.finditer(text)]
         if any(one["more"] or ">" in one["at"] for one in said):
             return None
         return max(((int(one[2]), int(one[3])) for one in said), default=None)
