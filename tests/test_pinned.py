@@ -77,6 +77,11 @@ def test_an_order_that_was_right_in_the_torch_of_the_project_is_a_remark(tree, b
     assert severities("TL506", dry_run=False) == {severity}
 
 
+def test_a_manual_speaks_of_files_beside_it(tree):
+    tree({"a/train.py": ORDER, "README.md": "conda env create -f gpu.yml\n", "gpu.yml": "- pytorch=1.0\n"})
+    assert severities("TL506", dry_run=False) == {"info"}
+
+
 def test_the_nearest_folder_says_what_is_meant_and_a_target_that_is_given_is_meant_above_all(tree):
     tree({"a/train.py": ORDER, "a/requirements.txt": "torch==2.1\n", "requirements.txt": "torch==0.3\n"})
     assert severities("TL506", dry_run=False) == {"warning"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cached_property
 
 from torchlint.project import View
@@ -46,7 +46,7 @@ class Pinned:
             folders.append(os.path.dirname(folders[-1]))
         return folders
 
-    def _named(self, names: Iterable[str]) -> list[str]:
+    def _named(self, names: Sequence[str]) -> list[str]:
         """What stands in files of these names, the nearest first."""
         return [self._view.document(os.path.join(folder, name)) or "" for folder in self._folders for name in names]
 
@@ -58,7 +58,7 @@ class Pinned:
     def _environments(self) -> list[str]:
         """What stands in the files of which manuals say that `conda` makes an environment."""
         names = dict.fromkeys(name for text in self._manuals for name in _ENVIRONMENT.findall(text))
-        return self._named(name for name in names if ".." not in name and not name.startswith("/"))
+        return self._named([name for name in names if ".." not in name and not name.startswith("/")])
 
     @cached_property
     def _texts(self) -> list[str]:
