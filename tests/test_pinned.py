@@ -78,7 +78,8 @@ def test_an_order_that_was_right_in_the_torch_of_the_project_is_a_remark(tree, b
 
 
 def test_a_manual_speaks_of_files_beside_it(tree):
-    tree({"a/train.py": ORDER, "README.md": "conda env create -f gpu.yml\n", "gpu.yml": "- pytorch=1.0\n"})
+    manual = "conda env create -f gpu.yml\n"
+    tree({"a/train.py": ORDER, "README.md": manual, "gpu.yml": "- pytorch=1.0\n", ".git/HEAD": ""})
     assert severities("TL506", dry_run=False) == {"info"}
 
 
