@@ -24,6 +24,8 @@ def options():
     parser.add_argument("--pretrained", type=bool, default=True)  # TL715
     parser.add_argument("--amp", type=bool, action="store_true")  # TL715
     return parser.parse_args()
+
+net = build(pretrained=options().pretrained)
 ```
 ```python good
 import argparse
@@ -39,13 +41,16 @@ args.device = "cuda" if args.amp else "cpu"
 x = torch.zeros(3, device=args.device)
 ```
 
-A flag that is off by default, and takes any word, is a remark: `--amp True` does what is meant.
+A flag that is off by default, and takes any word, is a remark: `--amp True` does what is meant. So is one that
+nothing reads.
 
 ```python remark
 import argparse
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--amp", type=bool, default=False)  # TL715
+parser.add_argument("--use-gpu", type=bool, default=True)  # TL715
+print(parser.parse_args().amp)
 ```
 
 Silent where options may come from somebody else: `torchlint/source/answers/options_of_parsers.py`.
@@ -55,7 +60,7 @@ import ast
 from difflib import get_close_matches
 
 from torchlint import Node, on_node
-from torchlint.source.answers.options_of_parsers import added_twice, is_option, unknown_options
+from torchlint.source.answers.options_of_parsers import added_twice, is_option, is_read, unknown_options
 
 read_on = ("TL616", "elastic/run")
 
@@ -99,5 +104,5 @@ def check_truths(place: Node):
             "`type=bool` takes any text but an empty one for true, `False` too",
             help='write `action="store_true"`' if is_off else "write `action=argparse.BooleanOptionalAction`",
             at=given["type"],
-            severity="warning" if is_on else "info",
+            severity="warning" if is_on and is_read(place.module, place.node) else "info",
         )

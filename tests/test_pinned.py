@@ -69,6 +69,9 @@ def severities(code: str, **settings) -> set[str]:
             {"README.md": "`--file=a.yml`, `-f b.yaml`\n", "a.yml": "- pytorch=1.0\n", "b.yaml": "- pytorch=1.7\n"},
             "warning",
         ),
+        ({"README.md": "bash get.sh\n", "get.sh": "pip install torch==1.0.0+cu90 numpy\n"}, "info"),
+        ({"install.sh": "pip install torch==1.0.0\n"}, "info"),
+        ({"download.sh": "pip install torch==1.0.0\n"}, "warning"),
         ({"README.md": "see cuda_env.yml\n", "cuda_env.yml": "- pytorch=1.0\n"}, "warning"),
     ],
 )

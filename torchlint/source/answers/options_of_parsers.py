@@ -129,6 +129,23 @@ def _destination(option: ast.Call) -> str | None:
     return (long or flags)[0].lstrip("-").replace("-", "_") if flags else names[0]
 
 
+def is_read(module: Module, option: ast.Call) -> bool:
+    """Does anything else in the program say the name of an option? By vars(…) some may be read that nobody names."""
+    name = _destination(option)
+    if name is None or _words_of(module)[name] > _words_in(ast.unparse(option))[name]:
+        return True
+    return module.others_mention((name,))
+
+
+@remembered
+def _words_of(module: Module) -> Counter[str]:
+    return _words_in(module.index.text)
+
+
+def _words_in(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", text))
+
+
 def _names_of_parsers(module: Module) -> set[str]:
     """The words by which parsers and their groups go in a file."""
     calls = (call for word in (*_PARSING, *_GROUPING, "add_argument") for call in module.index.callers(word))

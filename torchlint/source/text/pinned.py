@@ -26,6 +26,9 @@ _TORCH_SAID = re.compile(  # in a manual; with what shows that more than that on
 _ENVIRONMENT = re.compile(
     r"(?<![\w-])(?:-f|--file)[= ][ \t]*((?!\S{120})[\w./-]+\.ya?ml)\b"
 )  # of `conda env create -f`
+_INSTALLING = re.compile(r"(?<![\w-])(?:sh|bash|source|\./)[ \t]*((?!\S{120})[\w./-]+\.sh)\b")
+_INSTALLERS = ("install.sh", "install_packages.sh", "setup.sh", "Dockerfile")
+_INSTALLED = re.compile(r"(?<![\w-])torch==(\d{1,3})\.(\d{1,3})")  # by `pip install`
 _PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _VISION_OF_TWO = 15  # torchvision 0.15 came with torch 2.0, 0.14 with torch 1.13
@@ -57,8 +60,17 @@ class Pinned:
     @property
     def _environments(self) -> list[str]:
         """What stands in the files of which manuals say that `conda` makes an environment."""
-        names = dict.fromkeys(name for text in self._manuals for name in _ENVIRONMENT.findall(text))
-        return self._named([name for name in names if ".." not in name and not name.startswith("/")])
+        return self._named(self._named_by_manuals(_ENVIRONMENT))
+
+    @property
+    def _scripts(self) -> list[str]:
+        """What stands in the scripts that install what is needed."""
+        return self._named([*_INSTALLERS, *self._named_by_manuals(_INSTALLING)])
+
+    def _named_by_manuals(self, names: re.Pattern[str]) -> list[str]:
+        """The files in the project of which manuals speak in a way."""
+        found = dict.fromkeys(name for text in self._manuals for name in names.findall(text))
+        return [name for name in found if ".." not in name and not name.startswith("/")]
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -69,10 +81,11 @@ class Pinned:
         """The nearest one that is named; else the newest of environments that manuals make, or of which they speak,
         unless they mean later ones, too.
         """
-        if found := next(filter(None, map(_TORCH.search, self._texts)), None):
-            return int(found[1]), int(found[2])
-        if made := [one for one in map(_TORCH.search, self._environments) if one is not None]:
-            return max((int(one[1]), int(one[2])) for one in made)
+        if nearest := next(filter(None, map(_TORCH.search, self._texts)), None):
+            return int(nearest[1]), int(nearest[2])
+        made = [*map(_TORCH.search, self._environments), *map(_INSTALLED.search, self._scripts)]
+        if found := [(int(one[1]), int(one[2])) for one in made if one is not None]:
+            return max(found)
         said = [one for text in self._manuals for one in _TORCH_SAID.finditer(text)]
         if any(one["more"] or ">" in one["at"] for one in said):
             return None
