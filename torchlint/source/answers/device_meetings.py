@@ -59,7 +59,7 @@ _HARMLESS_METHODS = frozenset(
     "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_"
     " resize_as_ new_tensor __getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_"
     " backward step update sample log_prob get setdefault pop reshape repeat tile new_zeros new_ones new_full new_empty"
-    " narrow topk split unflatten".split()
+    " narrow topk split unflatten multinomial".split()
 ) | words(named("view", home="."))
 _MEETING_FUNCTIONS = frozenset(
     name
