@@ -29,6 +29,9 @@ _ENVIRONMENT = re.compile(
 _INSTALLING = re.compile(r"(?<![\w-])(?:sh|bash|source|\./)[ \t]*((?!\S{120})[\w./-]+\.sh)\b")
 _INSTALLERS = ("install.sh", "install_packages.sh", "setup.sh", "Dockerfile")
 _INSTALLED = re.compile(r"(?<![\w-])torch==(\d{1,3})\.(\d{1,3})")  # by `pip install`
+_LIGHTNING = re.compile(
+    r"""^[ \t"'-]*pytorch[-_]lightning[ \t]*={1,3}[ \t]*(\d{1,3})\.(\d{1,3})""", re.MULTILINE | re.IGNORECASE
+)
 _PYTHON_2 = re.compile(r"""^[ \t"'-]*python[ \t]*={1,2}[ \t]*2\b""", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _VISION_OF_TWO = 15  # torchvision 0.15 came with torch 2.0, 0.14 with torch 1.13
@@ -90,6 +93,11 @@ class Pinned:
         if any(one["more"] or ">" in one["at"] for one in said):
             return None
         return max(((int(one[2]), int(one[3])) for one in said), default=None)
+
+    def is_lightning_before(self, first: int, second: int) -> bool:
+        """Is the Lightning that is named nearest one from before a version?"""
+        found = next(filter(None, map(_LIGHTNING.search, self._texts)), None)
+        return found is not None and (int(found[1]), int(found[2])) < (first, second)
 
     @cached_property
     def is_for_python_2(self) -> bool:
