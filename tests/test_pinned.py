@@ -139,3 +139,11 @@ def test_what_the_torch_of_the_project_still_has_is_a_remark(tree, pin, removed,
     found = check(["."], everything).findings
     assert {f.severity for f in found if f.code == "TL802"} == {removed}
     assert {f.span.line: f.severity for f in found if f.code == "TL803"} == deprecated
+
+
+@pytest.mark.parametrize(("pin", "is_said"), [("==1.2.10", False), ("==1.3.0", True), (">=1.2", True), ("=1.0", False)])
+def test_callbacks_of_an_old_lightning_find_their_mode_themselves(tree, pin, is_said):
+    program = 'import torch\nfrom pytorch_lightning.callbacks import EarlyStopping\nstop = EarlyStopping("val_acc")\n'
+    tree({"net.py": program, "requirements.txt": f"pytorch-lightning{pin}\n", ".git/HEAD": ""})
+    found = check(["."], Settings(dry_run=False)).findings
+    assert [f.code for f in found if f.code == "TL529"] == ["TL529"] * is_said
