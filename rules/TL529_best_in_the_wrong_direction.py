@@ -73,7 +73,8 @@ for epoch in range(9):
 ```
 
 The name is the evidence: whole words such as `acc`, `f1`, `auc`, `iou` and `loss`, `error`, `mae` (all of them:
-`torchlint/source/answers/directions.py`), unless another word turns them round, as `neg`, `gap` and `attack` do.
+`torchlint/source/answers/directions.py`), unless another word turns them round, as `neg`, `gap` and `attack` do. What a
+scheduler is given may have any name where the same function keeps the best, `if dice > best_dice:`.
 """
 
 from functools import partial

@@ -6,12 +6,13 @@ import ast
 import re
 
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.usual_numbers import usual_origins
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.pinned import Pinned
-from torchlint.source.text.spelling import argument
+from torchlint.source.text.spelling import argument, unparsed
 
 MIN = "min"
 MAX = "max"
@@ -34,6 +35,7 @@ _ONE_WORD = (
     (re.compile(r"dice_?score", re.I), "dicescore"),
 )
 _MEANS = re.compile(r"f?mean|average")
+_ORDERS = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
 _ONES = (0, 1, 100)
 
 
@@ -69,10 +71,31 @@ def best_of_value(value: Value, is_told: bool) -> str | None:
         is_mean = _MEANS.fullmatch(last_word(node.func)) and len(node.args) == 1
         return best_of_value(value.at(node.args[0], ()), is_told) if is_mean else None
     name = _called(node)
-    best = best_of(name, is_told) if name is not None else None
+    best = (best_of(name, is_told) if name is not None else None) or _kept(value)
     if best is None or any(map(_is_turned, origins(value))):
         return None
     return best
+
+
+def _kept(value: Value) -> str | None:
+    """Which of it the same function keeps as the best: `if score > best_score:`"""
+    around = enclosing_function(value.node) or value.module.tree
+    kept = _comparisons(value.module, around).get(unparsed(value.node), set())
+    return next(iter(kept)) if len(kept) == 1 else None
+
+
+@remembered
+def _comparisons(module: Module, around: ast.AST) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for compared in module.index.inside(around, ast.Compare):
+        if len(compared.ops) > 1 or not isinstance(compared.up, ast.If) or not isinstance(compared.ops[0], _ORDERS):
+            continue
+        sides = [compared.left, compared.comparators[0]]
+        are_best = ["best" in last_word(side).lower().split("_") for side in sides]
+        if are_best[0] is not are_best[1]:
+            is_more = isinstance(compared.ops[0], (ast.Gt, ast.GtE)) is are_best[1]
+            found.setdefault(unparsed(sides[are_best[0]]), set()).add(MAX if is_more else MIN)
+    return found
 
 
 def _called(node: ast.AST | None) -> str | None:
