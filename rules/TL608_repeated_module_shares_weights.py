@@ -2,7 +2,8 @@
 
 Multiplying a list repeats what stands in it; it does not build it again. All entries of `nn.ModuleList([nn.Linear(8, 8)] *
 6)` are one layer, which is trained and saved once: a network six layers deep has the weights of one. The same happens when
-one layer is appended in a loop. Write a comprehension, or copy the layer.
+one layer is appended in a loop, and to models in a plain list that are each given an optimizer. Write a comprehension,
+or copy the layer.
 
 ```python bad
 blocks = nn.ModuleList([nn.Linear(8, 8)] * 6)  # TL608
@@ -96,7 +97,7 @@ from torchlint.source.answers.repeated_layers import appended_layer, listed_laye
 read_on = ("TL602", "torch.nn.ModuleList")
 
 
-@on_node("Mult", needs="Module|Sequential")
+@on_node("Mult", needs="Module|Sequential|optim")
 def multiplied(place: Node):
     if (found := multiplied_layer(place.value)) is not None:
         layer, times = found
@@ -122,13 +123,15 @@ def repeated(place: Node):
         yield finding(place, layer, place.replace(place.node, text))
 
 
-@on_node("ListComp", "GeneratorExp", "DictComp", needs="Module|Sequential")
+@on_node("ListComp", "GeneratorExp", "DictComp", needs="Module|Sequential|optim")
 def listed(place: Node):
     yield from kept(place, listed_layer(place.value))
 
 
-@on_node("Call", called=("append", "extend", "insert", "add_module", "register_module"), needs="Module|Sequential")
-@on_node("AugAssign", needs="Module|Sequential")
+@on_node(
+    "Call", called=("append", "extend", "insert", "add_module", "register_module"), needs="Module|Sequential|optim"
+)
+@on_node("AugAssign", needs="Module|Sequential|optim")
 def appended(place: Node):
     yield from kept(place, appended_layer(place.value))
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchlint.source.answers.trained_apart import are_each_trained, are_trained_apart, each_of
 from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
@@ -229,8 +230,8 @@ def _is_in_a_module(place: Value) -> bool:
 
 
 def _becomes_layers(place: Value) -> bool:
-    """Does the list go into a container of layers, or stand in a module?"""
-    return _goes_in(place) or _is_in_a_module(place)
+    """Does the list go into a container of layers, stand in a module, or is each of its entries trained by itself?"""
+    return _goes_in(place) or _is_in_a_module(place) or are_trained_apart(place)
 
 
 def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
@@ -252,7 +253,7 @@ def _goes_in(place: Value, depth: int = _DEPTH) -> bool:
         return any(_goes_in(place.at(use, ()), depth - 1) for use in reads)
     if isinstance(around, ast.AugAssign) and isinstance(around.op, ast.Add):
         return _fills(place.module, around.target)
-    one = _each_of(node, around)
+    one = each_of(node)
     if one is not None:
         return any(_is_put(place.module, use) for use in uses(place.module, one))
     if not isinstance(around, ast.Call) or node is around.func:
@@ -271,21 +272,6 @@ def _begins_a_container(module: Module, call: ast.Call) -> bool:
     return owner is not None and any(map(owner.is_a, _CONTAINERS))
 
 
-def _each_of(node: ast.expr, around: ast.AST) -> ast.Name | None:
-    """`block` of `for block in blocks`, and of `for i, (block, act) in enumerate(zip(blocks, acts))`"""
-    steps = []
-    while isinstance(around, ast.Call) and last_word(around.func) in ("zip", "enumerate") and node in around.args:
-        steps.append(around.args.index(node) if last_word(around.func) == "zip" else 1)
-        node, around = around, around.up
-    if not isinstance(around, ast.For) or node is not around.iter:
-        return None
-    target = around.target
-    for step in reversed(steps):
-        elements = getattr(target, "elts", ())
-        target = elements[step] if step < len(elements) else None
-    return target if isinstance(target, ast.Name) else None
-
-
 def _is_put(module: Module, use: ast.Name) -> bool:
     """`layers.append(block)`, `layers.extend((block, act))`, `layers += [block]`, `nn.Sequential(block, act)`"""
     node, around = use, use.up
@@ -301,7 +287,9 @@ def _is_put(module: Module, use: ast.Name) -> bool:
 
 
 def _fills(module: Module, listed: ast.expr) -> bool:
-    """Does a list that is made once, and to which something is added, become a container of layers?"""
+    """Does a list that is made once, and to which something is added, become a container of layers, or is each of its
+    entries trained by itself?
+    """
     scope = listed.at.lookup(listed.id) if isinstance(listed, ast.Name) else None
     bound = scope.bindings[listed.id] if scope is not None else []
     made = [one for one in bound if not isinstance(one.up, ast.AugAssign)]
@@ -312,6 +300,8 @@ def _fills(module: Module, listed: ast.expr) -> bool:
 def _becomes_container(module: Module, made: ast.Name) -> bool:
     value = getattr(made.up, "value", None)
     if isinstance(value, ast.Call) and external_name(Value(module, value.func)) in _CONTAINERS:
+        return True
+    if are_each_trained(module, made):
         return True
     scope = made.at.lookup(made.id)
     named = (name for name in module.index.names(made.id) if isinstance(name.ctx, ast.Load))
