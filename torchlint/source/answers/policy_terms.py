@@ -67,7 +67,7 @@ class Term(NamedTuple):
 
     value: Value
     sign: int
-    factors: tuple[Factor, ...]
+    factors: tuple[Factor, ...]  # none of a quotient, or whatever is no product
 
     @property
     def is_gain(self) -> bool:
@@ -90,9 +90,21 @@ class Term(NamedTuple):
 
 def minimised(module: Module, backward: ast.Call) -> list[Term]:
     """The terms of a loss of which the gradients are taken, where an optimizer then goes down."""
-    if not module.index.callers("step") or _says(module, _TURNED_ROUND):
+    if not module.index.callers("step") or is_turned_round(module):
         return []
-    return list(islice(_terms(Value(module, backward.func.value), 1, _DEEP), _MOST_TERMS))
+    loss = backward.func.value
+    is_scaled = isinstance(loss, ast.Call) and last_word(loss.func) == "scale" and len(loss.args) == 1
+    return terms_of(Value(module, loss.args[0] if is_scaled else loss))
+
+
+def terms_of(loss: Value) -> list[Term]:
+    """The terms of a sum, each with its sign."""
+    return list(islice(_terms(loss, 1, _DEEP), _MOST_TERMS))
+
+
+def is_turned_round(module: Module) -> bool:
+    """Does the file say that it goes up, or works against what it trains?"""
+    return _says(module, _TURNED_ROUND)
 
 
 @remembered
@@ -136,6 +148,8 @@ def _of_product(value: Value, sign: int, depth: int) -> Iterator[Term]:
     elif isinstance(node.op, ast.Mult):
         factors = tuple(_factor(one) for one in multiplied(value))
         yield Term(value, sign * prod(factor.sign for factor in factors), factors)
+    else:
+        yield Term(value, sign, ())
 
 
 def multiplied(product: Value, depth: int = _DEEP) -> list[Value]:
