@@ -15,11 +15,10 @@ from torchlint.source.flow.signatures import bound_argument, default_of, is_stat
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.spelling import paired, receiver
-from torchlint.source.training.members import has_weights
+from torchlint.source.training.members import has_weights, is_group
 from torchlint.source.training.regions import rounds_around
 
 _MEANT = re.compile(r"shar|tied|tying|frozen|teacher|same|default", re.IGNORECASE)
-_CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict")
 _PUTS = ("append", "insert", "add_module", "register_module")
 
 
@@ -30,7 +29,9 @@ def default_layers(module: Module, function: ast.FunctionDef) -> Iterator[tuple[
         default = default_of(function, parameter)
         if not isinstance(default, ast.Call) or _MEANT.search(parameter.arg):
             continue
-        if has_weights(Value(module, default)) is True and any(_is_kept(module, use) for use in uses(module, parameter)):
+        if has_weights(Value(module, default)) is True and any(
+            _is_kept(module, use) for use in uses(module, parameter)
+        ):
             yield parameter, default
 
 
@@ -45,7 +46,7 @@ def _is_kept(module: Module, use: ast.Name) -> bool:
     if not isinstance(around, ast.Call) or node not in around.args:
         return False
     is_put = isinstance(around.func, ast.Attribute) and around.func.attr in _PUTS and receiver(around) is not None
-    return is_put or external_name(Value(module, around.func)) in _CONTAINERS
+    return is_put or is_group(external_name(Value(module, around.func)) or "")
 
 
 def is_shared(module: Module, function: ast.FunctionDef, parameter: ast.arg) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.facts import named_of
+from torchlint.facts import named_of, words
 from torchlint.source.answers.policy_terms import Term, is_turned_round, minimised, terms_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
@@ -28,7 +28,7 @@ _PREDICTED = re.compile(r"(^|_)(preds?|predicted|predictions?|outputs?|logits?|p
 _MEANT = re.compile(r"(^|_)(targets?|tgt|gt|truth|true|labels?|masks?|ground)(_|$)|^(y|t)$")
 _STUDENT = re.compile(r"(^|_)(preds?|predicted|prediction|student|recon|reconstructed|reconstruction)(_|$)")
 _TEACHER = re.compile(r"(^|_)(targets?|tgt|teacher|gt|labels?|original|orig)(_|$)")
-_SUMS = ("sum", "einsum", "norm", "count_nonzero", "dot", "vdot")
+_SUMS = words(named_of("sum", "einsum", "norm", "count_nonzero"))
 _DEEP = 6
 
 
