@@ -16,7 +16,6 @@ from torchlint.source.training.optimizers import holding
 from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
 
-_HALF = re.compile(r"torch\.(float16|half)")
 _KEEPS_MORE = re.compile(
     r"scaler|deepspeed|apex|\bamp\b|fsdp|FullySharded|master|accelerat|bitsandbytes|bnb|requires_grad|get_peft|lora",
     re.IGNORECASE,
@@ -62,7 +61,7 @@ def _halves(module: Module) -> list[ast.Call]:
     for call in module.index.calls_of("half", "to", inside=module.tree):
         of = receiver(call)
         given = [] if last_word(call.func) == "half" else [*call.args, argument(call, "dtype")]
-        is_half = not given or any(one and _HALF.fullmatch(external_name(Value(module, one)) or "") for one in given)
+        is_half = not given or any(one and _is_half(Value(module, one)) for one in given)
         if of is not None and is_half and TENSOR not in kinds(Value(module, of)):
             found.append(call)
     return found
@@ -76,3 +75,7 @@ def _is_sure_before(half: ast.Call, made: ast.Call) -> bool:
     first = enclosing_function(half)
     owner = enclosing_class(function) if function is not None else None
     return first is function or owner is not None and first is not None and enclosing_class(first) is owner
+
+
+def _is_half(dtype: Value) -> bool:
+    return external_name(dtype) in ("torch.float16", "torch.half")
