@@ -31,8 +31,7 @@ def halved(optimizer: Value) -> ast.Call | None:
     if not held.complete or held.is_open or held.tensors or len(held.modules) != 1:
         return None
     mine = identity(held.modules[0]).keys()
-    before = (one for one in _halves(module) if _is_sure_before(one, made))
-    return next((one for one in before if mine and identity(Value(module, receiver(one))).keys() == mine), None)
+    return next((one for one in _halves(module).get(frozenset(mine), ()) if mine and _is_sure_before(one, made)), None)
 
 
 @remembered
@@ -55,15 +54,15 @@ def _is_told_float(call: ast.Call) -> bool:
 
 
 @remembered
-def _halves(module: Module) -> list[ast.Call]:
-    """`model.half()`, `model.to(torch.float16)`, `model.to(device, dtype=torch.half)`"""
-    found = []
+def _halves(module: Module) -> dict[frozenset, list[ast.Call]]:
+    """`model.half()`, `model.to(torch.float16)`, `model.to(device, dtype=torch.half)`, by what it is called of."""
+    found: dict[frozenset, list[ast.Call]] = {}
     for call in module.index.calls_of("half", "to", inside=module.tree):
         of = receiver(call)
         given = [] if last_word(call.func) == "half" else [*call.args, argument(call, "dtype")]
         is_half = not given or any(one and _is_half(Value(module, one)) for one in given)
         if of is not None and is_half and TENSOR not in kinds(Value(module, of)):
-            found.append(call)
+            found.setdefault(frozenset(identity(Value(module, of))), []).append(call)
     return found
 
 

@@ -9,6 +9,7 @@ from torchlint.facts import named_of, words
 from torchlint.source.answers.policy_terms import Term, is_turned_round, minimised, terms_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
@@ -51,12 +52,17 @@ def returned_score(module: Module, result: ast.Return) -> Value | None:
 
 
 def _score_in(module: Module, terms: list[Term]) -> Value | None:
-    if not terms or _AGAINST.search(module.index.text):
+    if not terms or _works_against(module):
         return None
     found = [(term, sign) for term in terms if (sign := _sign_of_score(term, len(terms) == 1))]
     if not found or any(sign * term.sign < 0 for term, sign in found):
         return None
     return found[0][0].value
+
+
+@remembered
+def _works_against(module: Module) -> bool:
+    return _AGAINST.search(module.index.text) is not None
 
 
 def _sign_of_score(term: Term, is_alone: bool) -> int:

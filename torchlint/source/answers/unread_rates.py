@@ -40,7 +40,7 @@ def is_unread_default(module: Module, target: ast.Subscript) -> bool:
         isinstance(defaults, ast.Attribute)
         and defaults.attr == "defaults"
         and getattr(target.slice, "value", None) in RATES
-        and not _TURNED.search(module.index.text)
+        and not _may_be_turned(module)
         and not module.others_mention(("add_param_group",))
         and _is_of_torch(Value(module, defaults.value))
         and not _sets_groups(module, target)
@@ -86,10 +86,16 @@ def _is_made_by_torch(made: Value, depth: int) -> bool:
 @remembered
 def _may_be_read(module: Module, attribute: str, word: str) -> bool:
     """Does anybody read the attribute of what goes by a name, other than to say or store it?"""
-    if _TURNED.search(module.index.text) or module.others_mention((f"{word}.{attribute}",)):
+    if _may_be_turned(module) or module.others_mention((f"{word}.{attribute}",)):
         return True
     reads = (one for one in module.index.attributes(attribute) if isinstance(one.ctx, ast.Load))
     return any(last_word(one.value) == word and not _is_only_said(one) for one in reads)
+
+
+@remembered
+def _may_be_turned(module: Module) -> bool:
+    """Are groups added later, or attributes read by names that nobody sees?"""
+    return _TURNED.search(module.index.text) is not None
 
 
 def _is_only_said(read: ast.Attribute) -> bool:
