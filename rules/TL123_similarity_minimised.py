@@ -1,4 +1,4 @@
-"""Minimise one minus a measure that is better high: a Dice, an IoU, an SSIM or a PSNR is no loss by itself.
+"""Minimise one minus a Dice, IoU or SSIM: a measure that is better high is no loss by itself.
 
 An optimizer goes down. A loss that is the Dice coefficient itself makes the masks of model and truth disjoint, an SSIM the
 images unlike, and all that while the loss falls. The loss is `1 - dice`, `1 - ssim(x, y)`, `-psnr(x, y)`.

@@ -108,15 +108,32 @@ def _is_only_said(read: ast.Attribute) -> bool:
 
 
 def _sets_groups(module: Module, target: ast.expr) -> bool:
-    """Does the function, or its class, also write into the groups of an optimizer?"""
+    """Does the function, its class, or one that it calls also write into the groups of an optimizer?"""
     function = enclosing_function(target)
     owner = enclosing_class(function) if function is not None else None
-    return _writes_groups(module, owner or function or module.tree)
+    return _writes_groups(module, owner or function or module.tree) or _calls_who_writes(
+        module, function or module.tree
+    )
+
+
+@remembered
+def _calls_who_writes(module: Module, function: ast.AST | None) -> bool:
+    inside = module.index.inside(function or module.tree, ast.Call)
+    calls = (call for call in inside if enclosing_function(call) is function)
+    called = (callee for call in calls for callee in callees(Value(module, call)))
+    return any(one.function is not None and _writes_groups(one.module, one.function) for one in called)
 
 
 @remembered
 def _writes_groups(module: Module, around: ast.AST) -> bool:
     stores = (one for one in module.index.inside(around, ast.Subscript) if isinstance(one.ctx, ast.Store))
-    return any(
-        getattr(one.slice, "value", None) in RATES and last_word(one.value) != "defaults" for one in stores
-    ) or any(any(module.index.calls_of(word, inside=around)) for word in ("update", "setdefault"))
+    if any(getattr(one.slice, "value", None) in RATES and last_word(one.value) != "defaults" for one in stores):
+        return True
+    calls = module.index.calls_of("update", "setdefault", inside=around)
+    return any(part in RATES for call in calls for part in _told(call))
+
+
+def _told(call: ast.Call) -> list[object]:
+    """The entries that `group.update(lr=0.1)` and `group.update({"lr": 0.1})` name"""
+    keys = [key for given in call.args if isinstance(given, ast.Dict) for key in given.keys]
+    return [*(keyword.arg for keyword in call.keywords), *(getattr(one, "value", None) for one in (*keys, *call.args))]
