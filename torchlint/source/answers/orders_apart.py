@@ -25,7 +25,7 @@ _SAMPLES = re.compile(r"xs?|data|inputs?|features?|feats?|images?|imgs?|samples?
 _LABELS = re.compile(r"(?P<sure>labels?|lbls?)|ys?|targets?")
 _SPLIT = re.compile(r"tr|train(ing)?|te|tests?|testing|val|valid|validation|dev")
 _JOINING = ("TensorDataset", "zip", "train_test_split", "fit")
-_KINDS = ("set", "unique", "keys", "range", "arange")
+_KINDS = re.compile(r"set|unique|keys|a?range")
 _MOST_JOINED = 8  # arguments of one call
 _NEAR = 4  # statements of a block that may belong together
 
@@ -73,8 +73,8 @@ def _orders(module: Module, statement: ast.stmt) -> Iterator[Order]:
 def _are_kinds(module: Module, shuffled: ast.expr) -> bool:
     """Is it a list of the labels that there are, or of places, and not what each sample has?"""
     made = (origin for origin in origins(Value(module, shuffled)) if isinstance(origin.node, (ast.Call, ast.ListComp)))
-    calls = (call for one in made for call in one.module.index.calls_of(*_KINDS, inside=one.node))
-    return any(True for _ in calls)
+    calls = (call for one in made for call in one.module.index.inside(one.node, ast.Call))
+    return any(_KINDS.fullmatch(last_word(call.func)) for call in calls)
 
 
 def _of(value: ast.expr) -> ast.expr | None:
