@@ -49,9 +49,15 @@ def shuffled_before(module: Module, statement: ast.stmt) -> tuple[Order, Order] 
         before = list(_orders(module, sibling))
         if not before and _TIED.search(module.segment(sibling)):
             break
-        others += before
-    pairs = ((one, other) for one in found for other in others if _belong_together(module, one, other))
-    return next(((other, one) for one, other in pairs if one.draw != other.draw), None)
+        others += reversed(before)
+    last = {order.name: order for order in reversed(others)}  # the nearest of each name
+    later = [order for sibling in block[place + 1 : place + 1 + _NEAR] for order in _orders(module, sibling)]
+    for one in found:
+        follows = {order.name for order in later if order.draw == one.draw}  # what gets this order next
+        for other in last.values():
+            if other.draw != one.draw and other.name not in follows and _belong_together(module, one, other):
+                return other, one
+    return None
 
 
 def _orders(module: Module, statement: ast.stmt) -> Iterator[Order]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from torchlint.source.answers.mixing_datasets import shuffles_itself
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.usual_numbers import usual_number
 from torchlint.source.flow.values import Value
@@ -26,7 +29,8 @@ _CHOOSERS = frozenset(("sampler", "batch_sampler"))
 _MEANT = re.compile(
     r"over.?fit|debug|sanity|smoke|toy|dummy|benchmark|profil|(one|single|same|fixed|first|full|whole).?batch", re.I
 )
-_LARGE = 2048  # rows, which may be all that there are
+_OF_BATCH = re.compile(r"batch|^bsz?$")
+_MANY, _LARGE = 129, 2048  # rows that may be, and that are likely to be all there are
 
 
 def first_batches(events: list[Event], updates: list[Update]) -> Iterator[tuple[Value, Value]]:
@@ -105,11 +109,19 @@ def _is_a_part(loader: Value, size: ast.expr | None) -> bool:
     if size is None:
         return True
     rows = usual_number(loader.at(size, ()))
+    is_named = isinstance(size, (ast.Name, ast.Attribute)) and _OF_BATCH.search(last_word(size).lower()) is not None
     if rows is not None:
-        return rows <= _LARGE
-    is_named = isinstance(size, (ast.Name, ast.Attribute)) and "batch" in last_word(size).lower()
+        is_said = is_named or isinstance(size, ast.Constant)
+        return is_said and (rows < _MANY or rows <= _LARGE and _numbers(loader.module)[rows] < 2)
     made = (origin.node for origin in origins(loader.at(size, ())))
     return is_named and not any(isinstance(node, (ast.Call, ast.BinOp)) for node in made)
+
+
+@remembered
+def _numbers(module: Module) -> Counter[object]:
+    """How often each number is written: `torch.randn(1000, 2)` and `batch_size=1000` are all of it."""
+    constants = module.index.inside(module.tree, ast.Constant)
+    return Counter(one.value for one in constants if isinstance(one.value, int))
 
 
 def starts_workers(loader: Value) -> bool:
