@@ -24,7 +24,7 @@ loss = nn.BCEWithLogitsLoss()(net(x).squeeze(1), y)  # TL112
 ```
 ```python bad
 head = nn.Linear(8, 1)
-p = torch.softmax(head(x), dim=-1)  # TL112
+p = torch.softmax(head(x), dim=-1)  # TL112, TL121
 
 class Classifier(nn.Module):
     def __init__(self):

@@ -1,4 +1,4 @@
-"""Take a sigmoid for one score, or give the softmax the dimension of several: of one number it is always 1.
+"""Take a sigmoid for one score, or the dimension of several for a softmax: of one number it is 1.
 
 A softmax makes the entries of a dimension sum to 1. Has that dimension one entry, as the last one behind
 `nn.Linear(8, 1)`, each result is 1, whatever the layer says, its gradient is 0, and nothing is learned. For yes or no
@@ -84,7 +84,7 @@ class Head(nn.Module):
         return loss, torch.softmax(self.fc(x), dim=-1), self.choice(options).argmax(1)
 ```
 
-The number of entries has to stand there, as a number or a name for it. How it is found:
+The number of entries has to stand there, as a number or under a name that speaks of outputs or classes. How it is found:
 `torchlint/source/answers/single_entries.py`.
 """
 
@@ -92,12 +92,13 @@ from torchlint import Call, named, on_call, on_op, words
 from torchlint.source.answers.single_entries import only_entry, softmax_of_one
 
 added = "0.2"
-read_on = ("TL101", "TL108", "torch.nn.Softmax", "torch.nn.BCEWithLogitsLoss")
+read_on = ("TL101", "TL108", "TL112", "torch.nn.Softmax", "torch.nn.BCEWithLogitsLoss")
 in_tests = False
 
 HELP = "for one score per sample take `torch.sigmoid`, for several classes as many outputs, over time the dimension of time"
 KEEPS = words(named("same_shape", but="broadcasts"))
-WRITTEN = r"(Linear|Conv[12]d)\([^\n]{0,120}\b1\b"
+CHOOSES = r"(?i)expert|gate"  # among one, if there are no more
+WRITTEN = r"Linear\([^\n]{0,120}, ?(out_features ?= ?)?1[,)]"
 
 
 @on_call(
@@ -172,6 +173,12 @@ def check_run(op):
     if made is None or made.name != "linear" or dim not in (1, -1) or type(dim) is not int:
         return
     weights = made.argument("weight", 1)
-    if made.result.shape == taken.shape and taken.shape[0] > 1 and weights.shape[0] == 1 and made.file_says(WRITTEN):
+    if (
+        made.result.shape == taken.shape
+        and taken.shape[0] > 1
+        and weights.shape[0] == 1
+        and made.file_says(WRITTEN)
+        and not made.file_says(CHOOSES)
+    ):
         so = "the loss is 0" if is_loss else of_softmax(op.name) if "soft" in op.name else "the largest is number 0"
         yield op.finding(f"it goes over a dimension with one entry: {so}", help=HELP)

@@ -66,7 +66,7 @@ model(torch.from_numpy(values.astype("float32")))
 model(torch.from_numpy(values).to(device, torch.float32))
 model(torch.Tensor(values))
 labels = torch.from_numpy(np.array([0, 1, 2]))
-loss = F.cross_entropy(model(torch.rand(3, 4)), labels)
+loss = F.cross_entropy(nn.Linear(4, 3)(torch.rand(3, 4)), labels)
 small = np.zeros((16, 4), dtype=np.float32)
 model(torch.from_numpy(small * 2))
 for x, in DataLoader(TensorDataset(torch.from_numpy(values))):

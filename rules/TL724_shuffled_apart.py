@@ -1,4 +1,4 @@
-"""Put samples and their labels in one order: shuffled one after the other, they no longer belong together.
+"""Put samples and labels in one order: shuffled one after the other, they do not belong together.
 
 `np.random.shuffle(x)` and then `np.random.shuffle(y)` draw two orders, and so do two calls of `torch.randperm`. Each
 sample then has the label of another one. The loss stays where guessing is, and nothing raises. Draw the order once

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.facts import named, named_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars
+from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training.ranks import rank
 
@@ -17,6 +18,7 @@ _ROWS = named_of("linear", "Linear", "LazyLinear")
 _PICTURES = named_of("Conv1d", "Conv2d")
 _FLATTENED = named_of("flatten", "Flatten")
 _APPLIED = ("applied",)
+_OF_OUTPUTS = re.compile(r"out|class|label|target")  # of experts or heads there may be one by choice
 
 
 def only_entry(scores: Value, dim: object) -> Value | None:
@@ -51,7 +53,9 @@ def gives_one(layer: Value, dim: object, taken: Value | None) -> bool:
     else:
         how_many = argument(layer.node, "out_channels", 1)
         is_meant = f"{name}()" in _PICTURES and dim in (1, -2 if "1d" in word else -3)
-    return is_meant and how_many is not None and number(layer.at(how_many, ())) == 1
+    if not is_meant or how_many is None or number(layer.at(how_many, ())) != 1:
+        return False
+    return isinstance(how_many, ast.Constant) or _OF_OUTPUTS.search(last_word(how_many).lower()) is not None
 
 
 def _has_two(value: Value, depth: int = 6) -> bool:
