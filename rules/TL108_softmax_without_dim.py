@@ -223,7 +223,7 @@ def layer_of_attention(call: Call):
     if layer is not None and len(call.node.args) == 1:
         is_here = layer.module is call.module and layer.node is not call.node.func
         scores, at = call.node.args[0], layer if is_here else call
-        if layer.node.args or layer.node.keywords:
+        if layer.node.args or layer.node.keywords or layer.name(layer.node.func) != "torch.nn.Softmax":  # or a partial
             yield from elsewhere(call, at, scores, layer.number("dim", 0))
         elif wrong := taken_wrongly(call.module, call.node):
             yield finding(at, None, wrong)
