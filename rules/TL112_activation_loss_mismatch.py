@@ -3,7 +3,8 @@
 A ReLU before cross entropy cuts off all negative scores, so the model can no longer say "certainly not this class", and
 samples whose scores are all negative give no gradient. Before a binary cross entropy with logits it is worse: a logit
 that is never below 0 is a probability that is never below a half. A softmax over a single unit is always 1: the model's
-output is constant. Use raw scores for both, and a sigmoid for one unit.
+output is constant; TL121 says so where its dimensions are known, and this rule where it is returned. Use raw scores for
+both, and a sigmoid for one unit.
 
 This rule is off by default.
 
@@ -24,7 +25,7 @@ loss = nn.BCEWithLogitsLoss()(net(x).squeeze(1), y)  # TL112
 ```
 ```python bad
 head = nn.Linear(8, 1)
-p = torch.softmax(head(x), dim=-1)  # TL112, TL121
+p = torch.softmax(head(x), dim=-1)  # TL121
 
 class Classifier(nn.Module):
     def __init__(self):
@@ -52,14 +53,17 @@ several = torch.softmax(nn.Linear(8, 4)(x), dim=1)
 weights = torch.softmax(nn.Linear(8, 1)(tokens).squeeze(-1), dim=1)
 pooled = (torch.softmax(nn.Linear(8, 1)(tokens), dim=1) * tokens).sum(1)
 ```
+
+How a single unit is found: `torchlint/source/answers/single_entries.py`.
 """
 
 import ast
-from itertools import pairwise
 
 from torchlint import SAME_NUMBERS, Call, named_of, on_call
+from torchlint.source.answers.single_entries import gives_one
 
 read_on = ("TL101", "TL104", "torch.nn.CrossEntropyLoss", "torch.nn.functional.softmax")
+also_said_by = ("TL121",)  # where it is certain
 default = False
 CUT = SAME_NUMBERS | named_of("dropout")  # of numbers that are never below 0, none is
 
@@ -104,35 +108,16 @@ def layer_over_one_unit(call: Call):
     yield from over_one_unit(call, layer.argument("dim", 0) if layer else None)
 
 
-@on_call("torch.nn.Sequential", needs=("Linear", "Softmax"))
-def sequence_over_one_unit(call: Call):
-    for layer, following in pairwise(map(call.at, call.node.args)):
-        if is_one_unit(layer) and following.is_call("torch.nn.Softmax", "torch.nn.LogSoftmax"):
-            dim = following.argument("dim", 0)
-            if dim is not None and ast.unparse(dim) == "-1":
-                yield constant(following, layer)
-
-
 def over_one_unit(call: Call, dim: ast.expr | None):
+    """Of tokens it is what weighs them, over the second of three dimensions: what is returned as it is has two mostly."""
     scores = call.argument("input", 0)
-    if dim is None or scores is None or ast.unparse(dim) not in ("1", "-1"):
+    if dim is None or scores is None or ast.unparse(dim) != "1" or not isinstance(call.node.up, ast.Return):
         return
-    if ast.unparse(dim) == "1" and not isinstance(call.node.up, ast.Return):
-        return  # of tokens it is what weighs them: over the second of three dimensions
     for origin in call.origins(scores):
-        if origin.is_call("torch.nn.Linear()") and (made := origin.made()) is not None and is_one_unit(made):
+        made = origin.made() if origin.is_call("torch.nn.Linear()") else None
+        if made is not None and gives_one(made.value, -1, None):
             yield constant(call, origin)
             return
-
-
-def is_one_unit(layer: Call) -> bool:
-    """One by its own word, or by that of a setting which says that it counts outputs: of experts one may be enough."""
-    if not layer.is_call("torch.nn.Linear") or layer.number("out_features", 1) != 1:
-        return False
-    units = layer.argument("out_features", 1)
-    return isinstance(units, ast.Constant) or any(
-        word in layer.word(units).lower() for word in ("out", "class", "label")
-    )
 
 
 def constant(softmax: Call, units: Call):
