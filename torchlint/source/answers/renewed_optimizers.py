@@ -25,7 +25,8 @@ _CLASSES = frozenset(
 )
 # What gives a model fresh weights: a new optimizer is right then.
 _RENEWS = re.compile(
-    r"^(load_state_dict|apply|reinit|weight_reset|(re_?)?(init|reset)([a-z]*_)*(weights?|param(eter)?s?))$"
+    r"^_*(load_state_dict|apply|reinit|weight_reset|(re_?)?(init|reset)([a-z]*_)*"
+    r"(weights?|param(eter)?s?|models?|net(work)?s?)(_\w+)?)$"
 )
 _TRAINS = re.compile(r"(^|_)(train|fit|cross)")
 _COPIES = frozenset("deepcopy copy clone clone_module".split())
