@@ -250,6 +250,10 @@ PARTLY = {
     "a bar": (
         "from tqdm import tqdm\nbar = tqdm(range(3))\nfor i in bar:\n    bar.set_description('a')\n    nn.Linear(4, len(bar))(torch.zeros(2, 3))"
     ),
+    "a bar in a notebook": (
+        "from tqdm.autonotebook import tqdm\nfor i in tqdm(range(3)):\n    nn.Linear(4, 2)(torch.zeros(2, 3))"
+    ),
+    "a bar of old": "from tqdm import tnrange\nfor i in tnrange(3):\n    nn.Linear(4, 2)(torch.zeros(2, 3))",
     "an average": "nn.Linear(4, 2)(torch.from_numpy(np.average(np.zeros((5, 2, 3)), axis=0)).float())",
     "a module that was loaded": "import sys\nsize = 3\nnn.Linear(4, 2)(torch.zeros(2, getattr(sys.modules['__main__'], 'size')))",
 }

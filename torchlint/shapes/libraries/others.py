@@ -23,12 +23,13 @@ from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision import VISION
 from torchlint.shapes.libraries.torchvision_models import MODELS
 
+_PROGRESS = ("tqdm", "tqdm.auto", "tqdm.autonotebook", "tqdm.notebook", "tqdm.std")
 KNOWN = frozenset(
     "click einops einops.layers einops.layers.torch torchvision torchvision.transforms"
     " torchvision.transforms.functional torchvision.datasets torchvision.models torchvision.models.resnet"
     " torchvision.utils torchvision.transforms.v2.functional"
-    " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
-    " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
+    " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch"
+    " pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets sklearn.decomposition scipy scipy.stats matplotlib"
     " matplotlib.pyplot"
     " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
@@ -36,7 +37,7 @@ KNOWN = frozenset(
     " librosa librosa.util librosa.filters scipy.signal"
     " tensorboardX wandb functorch"
     " seaborn jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
-) | {*timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
+) | {*_PROGRESS, *timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
 
@@ -98,10 +99,10 @@ FOUND: dict[str, Any] = {
     **SOUND,
     **SETTINGS,
     **SKLEARN,
-    "tqdm.tqdm": Special("tqdm", _progress),
-    **{f"{home}.trange": Special("trange", _range) for home in ("tqdm", "tqdm.auto", "tqdm.notebook")},
-    "tqdm.auto.tqdm": Special("tqdm", _progress),
-    "tqdm.notebook.tqdm": Special("tqdm", _progress),
+    **{f"{home}.tqdm": Special("tqdm", _progress) for home in _PROGRESS},
+    **{f"{home}.trange": Special("trange", _range) for home in _PROGRESS},
+    **dict.fromkeys(("tqdm.tqdm_notebook", "tqdm.notebook.tqdm_notebook"), Special("tqdm", _progress)),
+    **dict.fromkeys(("tqdm.tnrange", "tqdm.notebook.tnrange"), Special("trange", _range)),
     "pytest.raises": Special("raises", _raises),
     "pytest.warns": Special("warns", lambda machine, *args, **kwargs: Context()),
     "huggingface_hub.dataclasses.strict": Special("strict", transparent),

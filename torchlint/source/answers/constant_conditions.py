@@ -84,7 +84,7 @@ def _is_new(node: ast.expr) -> bool:
 
 
 def asked_before(module: Module, chosen: ast.If) -> ast.If | None:
-    """The `if` or `elif` above that asks the same, so that this one's body never runs. `elif False:` is switched off."""
+    """The `if` or `elif` above that asks the same, so that this body never runs. `elif False:` is switched off."""
     first = first_of_elifs(chosen)
     if first is chosen or isinstance(chosen.test, ast.Constant) or not _only_looks(chosen.test):
         return None
