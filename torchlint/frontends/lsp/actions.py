@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
@@ -22,6 +22,7 @@ FIX_NOTEBOOK = "notebook.source.fixAll.torchlint"
 MANUAL = "torchlint.manual"
 NOT_RULES = ("TL000", "TL001", "TL002")  # about the file, not about torch
 KINDS = [FIX, FIX_ALL, FIX_NOTEBOOK]
+_MOST_SHOWN = 200  # diagnostics for which there are quick fixes: nobody looks through a menu of more
 
 
 async def code_actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -33,15 +34,14 @@ async def code_actions(session: Session, params: types.CodeActionParams) -> list
     only = params.context.only
     actions: list[types.CodeAction] = []
     if _wanted(FIX, only) or _wanted(UNSAFE, only):
-        chosen = [d for d in params.context.diagnostics if d.source == "torchlint"]
-        current = await _current(session, document, unit, chosen) if chosen else []
-        found = {id(diagnostic): _finding(document, diagnostic) for diagnostic in current}
+        chosen = [d for d in params.context.diagnostics if d.source == "torchlint"][:_MOST_SHOWN]
+        current = (await _current(session, document, unit, chosen))[:_MOST_SHOWN] if chosen else []
+        found = _shown(document, current)
         mended = await session.mended(unit, [f for f in found.values() if f and f.fix])
         for diagnostic in current:
             if found[id(diagnostic)] in mended:
                 actions += _fixes(session, diagnostic)
-        for diagnostic in current:
-            actions += _silence(session, document, diagnostic, found[id(diagnostic)])
+        actions += _silence(session, document, [(diagnostic, found[id(diagnostic)]) for diagnostic in current])
         for diagnostic in {diagnostic.code: diagnostic for diagnostic in current}.values():
             actions += _about_rule(session, unit, diagnostic)
     for kind in (FIX_ALL, FIX_NOTEBOOK) if only else ():
@@ -65,12 +65,12 @@ async def _current(
     return [d for d in session.diagnostics(document, unit) if (d.code, d.range.start.line) in asked]
 
 
-def _finding(document: Document, diagnostic: types.Diagnostic) -> Finding | None:
-    """The finding that a diagnostic shows."""
-    for finding in document.all_findings():
-        if finding.code == diagnostic.code and document.range(finding.span) == diagnostic.range:
-            return finding
-    return None
+def _shown(document: Document, diagnostics: list[types.Diagnostic]) -> dict[int, Finding | None]:
+    """The finding that each diagnostic shows."""
+    lines = {diagnostic.range.start.line + 1 for diagnostic in diagnostics}
+    near = [finding for finding in document.all_findings() if finding.span.line in lines]
+    known = {(finding.code, repr(document.range(finding.span))): finding for finding in reversed(near)}
+    return {id(one): known.get((str(one.code), repr(one.range))) for one in diagnostics}
 
 
 def _fixes(session: Session, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
@@ -92,18 +92,20 @@ def _fixes(session: Session, diagnostic: types.Diagnostic) -> Iterable[types.Cod
 
 
 def _silence(
-    session: Session, document: Document, diagnostic: types.Diagnostic, finding: Finding | None
-) -> Iterable[types.CodeAction]:
-    if finding is None or finding.code in NOT_RULES:
-        return
-    edits = Suppressions.to_extend(document.text).add_noqa([finding])
-    changes = {document.uri: [types.TextEdit(document.range(edit.span), edit.text) for edit in edits]}
-    yield types.CodeAction(
-        title=f"Silence {finding.code} on this line (# noqa)",
-        kind=FIX,
-        diagnostics=[diagnostic],
-        edit=workspace_edit(session, changes),
-    )
+    session: Session, document: Document, shown: Iterable[tuple[types.Diagnostic, Finding | None]]
+) -> Iterator[types.CodeAction]:
+    comments = None  # to read them takes as long as the text is
+    for diagnostic, finding in shown:
+        if finding is None or finding.code in NOT_RULES:
+            continue
+        comments = comments or Suppressions.to_extend(document.text)
+        edits = [types.TextEdit(document.range(e.span), e.text) for e in comments.add_noqa([finding])]
+        yield types.CodeAction(
+            title=f"Silence {finding.code} on this line (# noqa)",
+            kind=FIX,
+            diagnostics=[diagnostic],
+            edit=workspace_edit(session, {document.uri: edits}),
+        )
 
 
 def _about_rule(session: Session, unit: Unit, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
@@ -148,7 +150,8 @@ def _line_edits(document: Text, new: str) -> list[types.TextEdit]:
     """The lines that differ: the cursor stays where it is in the others."""
     before, after = _lines(document), _lines(Text(new))
     edits = []
-    for what, start, end, new_start, new_end in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
+    # Lines that a long text has everywhere are no landmarks: to pair each with each would take too long.
+    for what, start, end, new_start, new_end in difflib.SequenceMatcher(None, before, after).get_opcodes():
         if what != "equal":
             ends = types.Range(document.position(start + 1, 1), document.position(end + 1, 1))
             edits.append(types.TextEdit(ends, "".join(after[new_start:new_end])))
