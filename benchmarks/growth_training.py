@@ -33,6 +33,11 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
         "})\nfor x in loader:",
         (4, "y = m[k].forward(x)"),
     ],
+    "masks of attentions": [
+        "a = nn.MultiheadAttention(8, 2)",
+        (0, "y, _ = a(x, x, x, attn_mask=torch.tril(torch.ones(n, n)))"),
+    ],
+    "one name made anew in a file": [(0, "made = torch.zeros(3)"), "model.cuda()(made)"],
     # Rounds
     "steps of one helper of its own name": [
         "def step(model, criterion, x, y, optimizer):",

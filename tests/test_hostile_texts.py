@@ -165,3 +165,19 @@ def test_what_is_taken_of_another_file_is_looked_for_once(name, tree, alone):
     start = time.process_time()
     assert "TL000" not in {finding.code for finding in check(["main.py"], Settings(dry_run=False)).findings}
     assert time.process_time() - start < SECONDS
+
+
+def test_half_a_character_that_a_program_names_is_said_and_can_be_written(tree):
+    root = tree(
+        {
+            "a.py": "import pytorch_lightning as pl\nimport torch\n\n\nclass Net(pl.LightningModule):\n"
+            "    def training_step(self, batch, index):\n        self.log('valid_loss', 1.0)\n"
+            "        return self(batch).sum()\n\n    def configure_optimizers(self):\n"
+            "        return torch.optim.Adam(self.parameters())\n\n\n"
+            "stop = pl.callbacks.EarlyStopping(monitor='val_loss\\udc80')\n"
+            "pl.Trainer(callbacks=[stop]).fit(Net(), loader)\n"
+        }
+    )
+    (found,) = check([root], Settings(dry_run=False), jobs=1, cache=False).findings
+    assert (found.code, r"val_loss\udc80" in found.message) == ("TL532", True)
+    assert found.message.encode()

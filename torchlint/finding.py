@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 Applicability = Literal["safe", "unsafe", "display"]
 Severity = Literal["error", "warning", "info"]
@@ -105,3 +106,14 @@ class ForwardHint(Struct, frozen=True):
     parameters: int = 0
     guessed: bool = False
     cell: int | None = None
+
+
+def in_whole_characters(finding: Finding) -> Finding:
+    """The finding with half characters escaped that it quotes of a program: nothing with one can be written."""
+    notes = tuple(replace(note, message=_whole(note.message)) for note in finding.notes)
+    said = replace(finding, message=_whole(finding.message), help=_whole(finding.help), notes=notes)
+    return finding if said == finding else said
+
+
+def _whole(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

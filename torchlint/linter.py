@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from torchlint.config import Settings, matches
 from torchlint.edits import apply, landings
-from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
+from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span, in_whole_characters
 from torchlint.gaps import ends_at_a_head, stops_at_a_gap
 from torchlint.installed import target
 from torchlint.project import STARTING, TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
@@ -96,7 +96,9 @@ def lint(text: str | bytes, job: Job | str | Path = "<text>.py") -> Outcome:
     except NotText as error:
         return _weighed(Outcome((_not_python(job.path, 1, 1, str(error).splitlines()[0]),)), job.settings)
     read = _lint_notebook if job.path.endswith(".ipynb") else _lint_module
-    return _weighed(read(text, job), job.settings)
+    outcome = read(text, job)
+    findings = tuple(map(in_whole_characters, outcome.findings))
+    return _weighed(msgspec.structs.replace(outcome, findings=findings), job.settings)
 
 
 def _weighed(outcome: Outcome, settings: Settings) -> Outcome:

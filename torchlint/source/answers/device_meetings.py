@@ -279,8 +279,19 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
 
 def _added_to(module: Module, binding: ast.Name, scope: Scope) -> list[ast.Name]:
     """`total += x`: it is changed where it is, on its device."""
-    added = [n for n in module.index.names(binding.id) if isinstance(n.up, ast.AugAssign) and n.up.target is n]
-    return [n for n in added if n.at.lookup(n.id) is scope and binding in reaching(n, scope)]
+    return [
+        n for n in _added(module).get(binding.id, ()) if n.at.lookup(n.id) is scope and binding in reaching(n, scope)
+    ]
+
+
+@remembered
+def _added(module: Module) -> dict[str, list[ast.Name]]:
+    """The names of a file to which something is added, by what they say."""
+    found: dict[str, list[ast.Name]] = {}
+    for statement in module.index.nodes(ast.AugAssign):
+        if isinstance(statement.target, ast.Name):
+            found.setdefault(statement.target.id, []).append(statement.target)
+    return found
 
 
 def _is_earlier(use: ast.Name, binding: ast.Name) -> bool:

@@ -25,6 +25,7 @@ _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
 _PUTTING = [re.compile(rf"{word}\([^\"'\n]*[\"'](\w+)[\"']") for word in ("setattr", "add_module", "register_module")]
 _SET = re.compile(r"\.(?=(\w+))\1[ \t]*(?::[^=\n]{1,200})?=(?!=)")
+_TAKEN = re.compile(r"\.(?<!\bself\.)(\w+)")
 _TOGETHER = re.compile(  # looked for in lines with a comma before what is given
     r"\n(?=[^=\n,]*,[^=\n]*=)[ \t]*\(?([\w.]+(?:[ \t]*,[ \t]*\*?[\w.]+)+)[ \t]*,?[ \t]*\)?[ \t]*=(?!=)"
 )
@@ -106,6 +107,11 @@ class Surface:
         """The names that are given to what has another one."""
         together = (target for target in self._together if "." not in target)
         return frozenset((*_GIVEN.findall("\n" + self.of()), *together, *_CALLED.findall(self.of())))
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The names of attributes that are taken, or set, of others than `self`."""
+        return frozenset(_TAKEN.findall(self.of()))
 
     @cached_property
     def constants(self) -> frozenset[str]:

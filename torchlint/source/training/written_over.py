@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from torchlint.facts import named, words
 from torchlint.source.flow.changed import changes_of
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import Index, enclosing_function, statement_of
+from torchlint.source.text.index import enclosing_function, statement_of
 from torchlint.source.text.spelling import argument, dotted
 
 _LEAVES_NUMBERS = words(named("same_numbers"))
@@ -40,18 +42,22 @@ def _root(node: ast.AST) -> ast.AST:
 
 
 def _is_changed(place: Value, name: str) -> bool:
-    index, function = place.module.index, enclosing_function(place.node)
-    changed = [*(c for c in changes_of(index, name) if isinstance(c, ast.Subscript)), *_in_place(index, name)]
-    return any(enclosing_function(change) is function for change in changed)
+    module, function = place.module, enclosing_function(place.node)
+    changed = [c for c in changes_of(module.index, name) if isinstance(c, ast.Subscript)]
+    return any(enclosing_function(change) is function for change in (*changed, *_in_place(module).get(name, ())))
 
 
-def _in_place(index: Index, name: str) -> Iterator[ast.Call]:
-    for call in index.calls:
+@remembered
+def _in_place(module: Module) -> dict[str, list[ast.Call]]:
+    """The calls of a file that change what a dotted name holds in place, by that name."""
+    found: dict[str, list[ast.Call]] = {}
+    for call in module.index.calls:
         if not isinstance(call.func, ast.Attribute):
             continue
         word = call.func.attr
         taken = [k.value for k in call.keywords if k.arg == "out"]
         if word.endswith("_") and not word.endswith("__") and word not in _LEAVES_NUMBERS:
             taken += [call.func.value, *call.args[:1]]
-        if any(dotted(part) == name for part in taken):
-            yield call
+        for name in filter(None, map(dotted, taken)):
+            found.setdefault(name, []).append(call)
+    return found
