@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from torchlint.source.answers.best_so_far import asks_for_order, is_best_so_far, left_above
+from torchlint.source.answers.built_anew import is_built_anew
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import SAME_WEIGHTS, callees, origins
@@ -129,6 +130,8 @@ def _is_for_later(module: Module, statement: ast.stmt, holder: ast.expr, state: 
         or _is_new_in_each_call(module, state)
         or _is_left_behind(module, state)
         or _is_of_a_finished_model(module, statement, state)
+        or is_built_anew(module, receiver(state), statement)
+        and not any(map(_trains, _trainings_below(module, enclosing_function(statement), statement.end_lineno)))
     )
 
 
