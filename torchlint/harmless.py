@@ -13,6 +13,7 @@ from torchlint.project import View
 from torchlint.rule import Rule
 from torchlint.source.text.announced import Comments, awaited, caught
 from torchlint.source.text.behind import imported
+from torchlint.source.text.left_before import LeftBefore
 from torchlint.source.text.never_chosen import NeverChosen
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.switched_off import SwitchedOff
@@ -21,6 +22,7 @@ from torchlint.source.text.unreached import Unreached
 OF_FILES = ("TL000", "TL001")  # of a whole file: nothing that stands in it explains them
 _OTHER_FILES = "what it looks for may stand in another file of the project"
 _UNREACHED = "nothing in the project leads here"
+_LEFT_BEFORE = "the program has always left before it"
 _SWITCHED_OFF = "it stands behind a switch that nothing in the project turns on"
 _NEVER_CHOSEN = "it stands behind an option that nothing in the project chooses"
 _EXPECTED = "it is expected to fail"
@@ -36,6 +38,7 @@ class Harmless:
         self._rules = rules
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
+        self._left_before = LeftBefore(view.path, text)
         self._switched_off, self._never_chosen = SwitchedOff(view, text), NeverChosen(view, text)
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
@@ -61,6 +64,7 @@ class Harmless:
         """Why something may do no harm: the first that holds is told."""
         yield _OTHER_FILES, self._is_unsure
         yield _UNREACHED, lambda finding: self._stands(finding, self._unreached.has)
+        yield _LEFT_BEFORE, lambda finding: self._stands(finding, self._left_before.has)
         yield _SWITCHED_OFF, lambda finding: self._stands(finding, self._switched_off.has)
         yield _NEVER_CHOSEN, lambda finding: self._stands(finding, self._never_chosen.has)
         yield _EXPECTED, self._is_expected

@@ -40,6 +40,11 @@ def conditions(tree: ast.Module, line: int) -> Iterator[Condition]:
         outer = inside
 
 
+def blocks(tree: ast.Module, line: int) -> Iterator[tuple[list[ast.stmt], int]]:
+    """The blocks around a line, from without to within, with the place of the statement that has it."""
+    return ((block, at) for block, at, _ in _blocks(tree, line))
+
+
 def around_line(tree: ast.Module, line: int) -> tuple[Definition, ...]:
     """The definitions a line stands in, from without to within."""
     found: tuple[Definition, ...] = ()
