@@ -1,5 +1,5 @@
-"""The lines of a program behind what always leaves: after a `raise`, an `assert False` or an `exit()` in the same block,
-or in one around it, nothing runs, in a library neither.
+"""The lines of a program behind what always leaves: after a `raise`, an `assert False` or an `exit()` in a block around
+them nothing runs, in a library neither.
 """
 
 from __future__ import annotations

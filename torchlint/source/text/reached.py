@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
 from torchlint.source.text.packaged import packaged
-from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
+from torchlint.source.text.sketch import Piece, Sketch, hides_imported, imports_by_text, sketch
 from torchlint.source.text.surface import Import, surface
 from torchlint.source.text.told import Told
 
@@ -75,6 +75,9 @@ class Reached:
 
     def __init__(self, project: Project, sketches: dict[str, Sketch], installed: set[str]):
         self._sketches = sketches
+        self._project = project
+        self._own: dict[tuple[str, bytes], bool] = {}
+        self._by_programs: set[tuple[bytes, str]] = set()  # named in notebooks and scripts, with where they stand
         self._root = str(project.root)
         self.steps = 0
         self._by_end = _by_end(sketches, self._root)
@@ -117,7 +120,8 @@ class Reached:
             self.takes_methods,
         )
         names = self._names.get(path, frozenset())
-        return digest(repr(([ask(path) for ask in whole], sorted(names))).encode())
+        only_named = sorted(name for name in names if name and self.is_only_named(path, name))
+        return digest(repr(([ask(path) for ask in whole], sorted(names), only_named)).encode())
 
     def has(self, path: str, name: str) -> bool:
         """Is a definition at the top of a file reached? What the sketch does not show may be."""
@@ -132,6 +136,12 @@ class Reached:
     def is_packaged(self, path: str) -> bool:
         """Is a file installed with a package, of which anybody may take what there is?"""
         return path in self._packaged
+
+    def is_only_named(self, path: str, name: str) -> bool:
+        """Does a definition at the top of a file count only where some program's code names it?"""
+        pieces = [piece for piece in self._sketches[path].pieces if piece.name == name]
+        is_by_code = bool(pieces) and (name.encode(), path) not in self._by_programs
+        return is_by_code and not any(self._counts(path, piece) for piece in pieces)
 
     def takes_methods(self, path: str) -> bool:
         """May a program take methods of what a file defines by names that it puts together?"""
@@ -278,7 +288,8 @@ class Reached:
             (path, piece) for path in self.files for piece in self._sketches[path].pieces if self._counts(path, piece)
         ]
         found: dict[str, set[str]] = {path: set() for path in self.files}
-        left += [(place, piece) for name, place in self._named_by_programs(defined) for piece in defined[name][place]]
+        self._by_programs.update(self._named_by_programs(defined))
+        left += [(place, piece) for name, place in self._by_programs for piece in defined[name][place]]
         for path, piece in left:
             found[path].add(piece.name)
         behind: dict[str, Collection[str]] = {}
@@ -289,10 +300,20 @@ class Reached:
             for word in known & piece.words:
                 for place, others in defined[word].items():
                     self.steps += 1
+                    if place != path and self._means_its_own(path, word, defined[word]):
+                        continue
                     if others[0].name not in found[place] and place in behind[path]:
                         found[place].add(others[0].name)
                         left += [(place, other) for other in others]
         return found
+
+    def _means_its_own(self, path: str, word: bytes, places: Collection[str]) -> bool:
+        """Does a file that says a name define it, in place of what it may import under the same name?"""
+        if path not in places:
+            return False
+        if (path, word) not in self._own:
+            self._own[path, word] = hides_imported(self._sketches[path], self._project.bytes(path) or b"", word)
+        return self._own[path, word]
 
     def _named_by_programs(self, defined: Mapping[bytes, Collection[str]]) -> Iterator[tuple[bytes, str]]:
         """What notebooks and scripts name, of the files that they name, and what these import."""

@@ -21,7 +21,8 @@ _BINDS = re.compile(  # the beginning of a line that does nothing but give names
     rb"(?:[\w.]+(?:\[[^\]\n]*\])?[ \t]*(?:,[ \t]*[\w.]+[ \t]*)*(?::[^=\n]*)?=(?!=)"
     rb"|(?:pass|try|except|else|elif|finally|raise|def|class|async|return|if|import|from|global|del|assert)\b"
     rb"|(?:sys\.path|warnings|logging|logger|matplotlib|plt|mpl|os\.environ)\.\w+\("
-    rb"|(?:torch|np|numpy|random)\.(?:random\.)?(?:manual_)?seed\(|\w{0,2}[\"'])"
+    rb"|(?:torch|np|numpy|random)\.(?:random\.)?(?:manual_)?seed\(|(?:torch|np|numpy|pd|pandas)\.(?:\w+\.)?set_\w+\("
+    rb"|\w{0,2}[\"'])"
 )
 _LINE = 200  # bytes of a line that say what it does
 _MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
@@ -50,8 +51,9 @@ _DECORATOR = re.compile(rb"@(?:(?:\w+\.)*partial\([ \t]*)?(?:\w+\.)*(\w+)")
 _EXAMPLE = re.compile(rb">>>|```|::|\bExamples?\b")
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
-_OF_ITSELF = re.compile(
-    rb"(?<![.\w])(?:globals\(\)|locals\(\)|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\((?!\))))|modules\[__name__\]"
+_OF_ITSELF = re.compile(  # `"name" in globals()` only asks
+    rb"(?<![.\w])(?:(?<!\"[ \t]in[ \t])(?<!'[ \t]in[ \t])(?<![\"'][ \t]not[ \t]in[ \t])(?:globals|locals)\(\)"
+    rb"|(?:globals|locals)\(\)(?=[ \t]*[\[.])|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\((?!\))))|modules\[__name__\]"
 )
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
 _OWN_EVAL = re.compile(rb"\bdef[ \t]+e(?:val|xec)\(|^[ \t]*(?:from|import)\b[^\n]*\be(?:val|xec)\b", re.MULTILINE)
@@ -265,15 +267,45 @@ def _only_binds(text: bytes) -> bool:
 
 def _on_one_line(text: re.Match[bytes]) -> bytes:
     """A text over several lines begins none of them; the words in it count, if it is more than something said."""
+    return b'""' if _is_only_said(text) else text[0].replace(b"\n", b"\n ")
+
+
+def without_said(data: bytes) -> bytes:
+    """A program without the texts over several lines that are only said, each line where it was."""
+    return _LONG_TEXT.sub(_with_its_lines, data)
+
+
+def _with_its_lines(text: re.Match[bytes]) -> bytes:
+    return b'""' + b"\n" * text[0].count(b"\n") if _is_only_said(text) else text[0]
+
+
+def _is_only_said(text: re.Match[bytes]) -> bool:
+    """Does a text stand alone, and show no example of what may be called?"""
     before = b"\n" + text.string[max(0, text.start() - _LINE) : text.start()]
-    is_said = not before[before.rfind(b"\n") :].strip()
-    return b'""' if is_said and not _EXAMPLE.search(text[0]) else text[0].replace(b"\n", b"\n ")
+    return not before[before.rfind(b"\n") :].strip() and not _EXAMPLE.search(text[0])
 
 
 def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:
     """A name may be looked up, a sentence is read. What is put into it, or split, counts."""
     is_put_together = b"{" in text[0] or text.string.startswith(b".split", text.end())
     return text[0] if is_put_together or b" " not in text[0] else b""
+
+
+def hides_imported(own: Sketch, data: bytes, word: bytes) -> bool:
+    """Does a program, of which this is the sketch, mean its own definition wherever it says a name? It does if that
+    comes after all imports of the name and before what is run, and if nothing is asked for an attribute of that name.
+    """
+    at = next((at for at, piece in enumerate(own.pieces) if piece.name.encode() == word), None)
+    if at is None or any(word in piece.words for piece in own.pieces[:at] if not piece.name or piece.is_taken):
+        return False
+    found = re.search(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+" + word + rb"\b", data, re.MULTILINE)
+    if found is None or re.search(rb"(?<!\bself)\.[ \t]*" + word + rb"\b", data):
+        return False
+    named = re.compile(rb"\b" + word + rb"\b")
+    if any(named.search(said[0]) for said in _IMPORT.finditer(data, found.end())):
+        return False
+    before = _IMPORT.sub(b"", data[: found.start()])
+    return not re.search(rb"\b" + word + rb"\b(?!\()", before)  # as a default, or a base
 
 
 def _without_comments(data: bytes) -> bytes:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from torchlint.project import View
 from torchlint.source.text.index import DEFINITIONS, last_word
+from torchlint.source.text.of_libraries import is_of_library
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
-from torchlint.source.text.sketch import WRAPPERS, has_comment
+from torchlint.source.text.sketch import WRAPPERS, has_comment, without_said
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MANUALS = (".md", ".rst", ".txt")
@@ -158,7 +159,8 @@ class Unreached:
             return True
         if not known.is_imported(path) or any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
             return False
-        return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in methods)
+        asked = [*methods, *(part for part in top if known.is_only_named(path, part.name))]
+        return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in asked)
 
     def _is_unused(self, inner: _Definition) -> bool:
         """Does its file say the name of a function within another nowhere else? Nobody outside sees it."""
@@ -195,6 +197,17 @@ def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
     return [part for part in parts[max(0, behind - 1) : behind] if line <= part.last]
 
 
+def _said_in(view: View, path: str) -> bytes:
+    """What a file says; of a program, but for the texts in it that only explain."""
+    data = view.project.bytes(path) or b""
+    if not path.endswith(".py"):
+        return data
+    known, key = view.project.closures, ("said in", path)
+    if key not in known or known[key][0] is not data:
+        known[key] = data, without_said(data)
+    return known[key][1]
+
+
 def _lines_saying(view: View, node: _Definition) -> list[int] | None:
     """The lines of its file that say its name, but for those where things are so called, those in itself, and comments;
     None where others say it. What the objects of another file's classes call is their own.
@@ -208,7 +221,7 @@ def _lines_saying(view: View, node: _Definition) -> list[int] | None:
     as_code = re.compile(rb"[.`'\"]" + name + rb"\b|\b" + name + rb"\(") if is_word else pattern  # in a sentence
     found = []
     for path in view.naming(node.name):
-        data = view.project.bytes(path) or b""
+        data = _said_in(view, path)
         if path.endswith(_MANUALS) and not as_code.search(data):
             continue
         if not path.endswith((".py", ".ipynb")):
@@ -218,7 +231,8 @@ def _lines_saying(view: View, node: _Definition) -> list[int] | None:
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
             is_of_another = path != view.path and of_itself is not None and of_itself.search(text)
-            if not has_comment(text) and not defined.match(text) and not is_of_another:
+            is_called = not has_comment(text) and not defined.match(text) and not is_of_another
+            if is_called and not (node.owner and is_of_library(view.project, path, text)):
                 if path != view.path:
                     return None
                 line, counted = line + data.count(b"\n", counted, start), start
