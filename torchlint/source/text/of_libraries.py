@@ -6,9 +6,12 @@ import os
 import re
 
 from torchlint.project import Project
+from torchlint.source.text.sketch import without_imports
 from torchlint.source.text.surface import Import, surface
 
 _ASKED = re.compile(rb"(?<![\w.)\]\"'])([A-Za-z_]\w*)(?:\.\w+)*\.\w+$")
+
+_NOT_ASKED = re.compile(rb"(?<![\w.])(\w+)(?![\w.(])")
 
 
 def is_of_library(project: Project, path: str, text: bytes) -> bool:
@@ -28,7 +31,9 @@ def _of_libraries(project: Project, path: str) -> frozenset[str]:
 def _found(project: Project, path: str) -> frozenset[str]:
     says = surface(project, path)
     elsewhere = {name for name, ones in says.bound.items() if all(_is_elsewhere(project, path, one) for one in ones)}
-    return frozenset(elsewhere - {"*"} - says.defined - says.given)
+    code = without_imports(project.bytes(path) or b"")
+    otherwise = {word.decode() for word in _NOT_ASKED.findall(code)}  # as a parameter, a loop's variable, a base
+    return frozenset(elsewhere - {"*"} - says.defined - otherwise)
 
 
 def _is_elsewhere(project: Project, path: str, one: Import) -> bool:

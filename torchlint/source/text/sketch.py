@@ -270,6 +270,10 @@ def _on_one_line(text: re.Match[bytes]) -> bytes:
     return b'""' if _is_only_said(text) else text[0].replace(b"\n", b"\n ")
 
 
+def without_imports(data: bytes) -> bytes:
+    return _IMPORT.sub(b"", data)
+
+
 def without_said(data: bytes) -> bytes:
     """A program without the texts over several lines that are only said, each line where it was."""
     return _LONG_TEXT.sub(_with_its_lines, data)
@@ -304,7 +308,7 @@ def hides_imported(own: Sketch, data: bytes, word: bytes) -> bool:
     named = re.compile(rb"\b" + word + rb"\b")
     if any(named.search(said[0]) for said in _IMPORT.finditer(data, found.end())):
         return False
-    before = _IMPORT.sub(b"", data[: found.start()])
+    before = without_imports(data[: found.start()])
     return not re.search(rb"\b" + word + rb"\b(?!\()", before)  # as a default, or a base
 
 

@@ -1,0 +1,149 @@
+"""Who says a name need not mean it: a manual in a program, who asks a library for it, who has another of that name."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.run import check
+
+pytestmark = pytest.mark.usefixtures("alone")
+ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+LOSS = """\
+import torch
+from torch.nn import functional as F
+
+
+def sharp_loss(x, y):
+    return F.cross_entropy(F.softmax(x, dim=1), y)
+
+
+class Trainer:
+    def plain_step(self, x, y):
+        return F.cross_entropy(F.softmax(x, dim=1), y)
+"""
+PROGRAM = {"loss.py": LOSS, "main.py": "import loss\nloss.Trainer()\n"}
+FUNCTION, METHOD = 6, 11  # lines of it
+
+
+def said(file: str = "loss.py") -> dict[int, str]:
+    found = [f for f in check(["."], ALL).findings if f.code == "TL101"]
+    return {f.span.line: f.severity for f in found if f.path.endswith(file)}
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ('def go():\n    """Makes a\n    plain_step at a time."""\n\n\ngo()\n', "info"),
+        ('"""\nfor x in data:\n    trainer.plain_step(x, y)\n"""\n', "info"),  # in place of a comment
+        ('def go():\n    """Like this:\n\n    >>> trainer.plain_step(x, y)\n    """\n\n\ngo()\n', "warning"),
+        ('STEPS = """\nplain_step\n"""\n', "warning"),
+        ('run("""\ntrainer.plain_step(x, y)""")\n', "warning"),
+    ],
+)
+def test_a_text_that_is_only_said_calls_nothing(tree, text, severity):
+    tree(PROGRAM | {"other.py": "import loss\n" + text})
+    assert said()[METHOD] == severity
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("from transformers import Model\nModel.plain_step(1, 2)\n", "info"),
+        ("import transformers\ntransformers.models.Model.plain_step(1, 2)\n", "info"),
+        ("import transformers as tr\nx = [tr.plain_step(1, 2)]\n", "info"),
+        ("from loss import Trainer\nTrainer.plain_step(None, 1, 2)\n", "warning"),
+        ("from transformers import Model\nModel().plain_step(1, 2)\n", "warning"),  # of what comes of it
+        ("from transformers import Model\nimport loss\nModel = loss.Trainer\nModel.plain_step(1, 2)\n", "warning"),
+        ("try:\n    from transformers import Trainer\nexcept ImportError:\n    from loss import Trainer\nTrainer.plain_step(1)\n", "warning"),
+        ("from transformers import model\nfor model in MODELS:\n    model.plain_step(1, 2)\n", "warning"),
+        ("from transformers import model\ndef go(model):\n    model.plain_step(1, 2)\ngo(1)\n", "warning"),
+        ("from transformers import model\nwith loss() as model:\n    model.plain_step(1, 2)\n", "warning"),
+        ("from transformers import model\nimport loss\nloss.model.plain_step(1, 2)\n", "warning"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_of_a_library_is_nothing_of_the_project(tree, text, severity):
+    tree(PROGRAM | {"other.py": text})
+    assert said()[METHOD] == severity
+
+
+OWN = "def sharp_loss(x):\n    return x\n"
+GO = "def go():\n    return sharp_loss(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        (f"from loss import sharp_loss\n{GO}{OWN}go()\n", "info"),
+        (f"from loss import sharp_loss\n{OWN}{GO}go()\n", "info"),
+        (f"from loss import sharp_loss\n{GO}go()\n", "warning"),
+        (f"{OWN}from loss import sharp_loss\n{GO}go()\n", "warning"),  # which is the later one
+        (f"from loss import sharp_loss\nsharp_loss(1)\n{OWN}{GO}go()\n", "warning"),
+        (f"import loss\n{OWN}{GO}go()\nloss.sharp_loss(1)\n", "warning"),
+        (f"from loss import sharp_loss\nfirst = sharp_loss\n{OWN}{GO}go()\n", "warning"),
+        (f"from loss import sharp_loss\ndef first(by=sharp_loss):\n    by(1)\n{OWN}{GO}first()\n", "warning"),
+        (f"from loss import sharp_loss as sharp\n{OWN}{GO}go(sharp)\n", "warning"),
+        (f"{OWN}def go():\n    from loss import sharp_loss\n    sharp_loss(1)\ngo()\n", "warning"),
+    ],
+)
+def test_a_name_means_the_definition_that_hides_what_is_imported(tree, text, severity):
+    tree(PROGRAM | {"other.py": text})
+    assert said()[FUNCTION] == severity
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("if 'ready' not in globals():\n    ready = 1\n", "info"),
+        ('print("ready" in locals())\n', "info"),
+        ("globals()[name](1)\n", "warning"),
+        ("if 'ready' in globals(): globals()[name](1)\n", "warning"),
+        ("if 'ready' in globals()[name]: print(1)\n", "warning"),
+        ("for name in globals(): print(name)\n", "warning"),
+    ],
+)
+def test_who_asks_whether_there_is_a_name_takes_nothing(tree, text, severity):
+    tree(PROGRAM | {"other.py": "from loss import *\n" + text})
+    assert said()[FUNCTION] == severity
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        ("torch.set_default_dtype(torch.float64)\n", "info"),
+        ("torch.backends.cuda.set_flags(True)\n", "warning"),  # too deep to be told from a call of one's own
+        ("np.set_printoptions(precision=3)\n", "info"),
+        ("torch.set_default_dtype(torch.float64)\nsharp_loss(1, 2)\n", "warning"),
+        ("settings.set_default(1)\n", "warning"),
+    ],
+)
+def test_a_file_that_only_sets_how_a_library_is_does_nothing(tree, line, severity):
+    others = {f"{name}.py": "import torch\n" for name in ("use", "net", "data")}
+    tree({**others, "old.py": LOSS + "\n\n" + line, "main.py": "import use, net, data\n"})
+    assert said("old.py")[FUNCTION] == severity
+
+
+CLASS = (
+    LOSS
+    + "\n    def new_step(self):\n        return Other()\n\n\nclass Other(torch.nn.Module):\n    def forward(self, x, y):\n"
+)
+CLASS_LINE = 19
+CLASS += "        return F.cross_entropy(F.softmax(x, dim=1), y)\n"
+
+
+@pytest.mark.parametrize(
+    ("main", "severity"),
+    [
+        ("import loss\nloss.Trainer()\n", "info"),
+        ("import loss\nloss.Trainer().new_step()\n", "warning"),
+        ("import loss\nloss.Trainer()\nloss.Other()\n", "warning"),
+        ("import loss\nloss.Trainer()\ngetattr(loss, name)()\n", "warning"),
+        ("import loss\nfor one in torch.nn.Module.__subclasses__(): print(one)\n", "warning"),
+    ],
+)
+def test_a_class_that_only_unused_methods_make_is_unused(tree, main, severity):
+    tree({"loss.py": CLASS, "main.py": main})
+    assert said()[CLASS_LINE] == severity
+
+
+def test_nothing_in_a_settings_text_is_unused(tree):
+    tree({"loss.py": CLASS, "main.py": "import loss\nloss.Trainer()\n", "base.yaml": "net: Other\n"})
+    assert said()[CLASS_LINE] == "warning"
