@@ -51,6 +51,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--amp", type=bool, default=False)  # TL715
 parser.add_argument("--use-gpu", type=bool, default=True)  # TL715
 print(parser.parse_args().amp)
+# net = build(parser.parse_args().use_gpu)
 ```
 
 Silent where options may come from somebody else: `torchlint/source/answers/options_of_parsers.py`.

@@ -94,6 +94,8 @@ def test_a_name_means_the_definition_that_hides_what_is_imported(tree, text, sev
     [
         ("if 'ready' not in globals():\n    ready = 1\n", "info"),
         ('print("ready" in locals())\n', "info"),
+        ("module = __import__('nets.' + name,\n    globals(), locals(), ['x'], 0)\n", "info"),
+        ("exec(name, globals(), locals())\n", "warning"),
         ("globals()[name](1)\n", "warning"),
         ("if 'ready' in globals(): globals()[name](1)\n", "warning"),
         ("if 'ready' in globals()[name]: print(1)\n", "warning"),
@@ -147,3 +149,76 @@ def test_a_class_that_only_unused_methods_make_is_unused(tree, main, severity):
 def test_nothing_in_a_settings_text_is_unused(tree):
     tree({"loss.py": CLASS, "main.py": "import loss\nloss.Trainer()\n", "base.yaml": "net: Other\n"})
     assert said()[CLASS_LINE] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("'/out/sharp_loss,_all.csv'", "info"),
+        ("'results/sharp_loss.png'", "info"),
+        ("'losses/sharp_loss.json'", "warning"),
+        ("'losses.sharp_loss'", "warning"),
+        ("'sharp_loss'", "warning"),
+        ("f'{losses}/sharp_loss.csv'", "warning"),
+    ],
+)
+def test_a_file_of_data_names_nothing_that_is_called(tree, text, severity):
+    tree(PROGRAM | {"other.py": f"import loss\nPLACE = {text}\nprint(PLACE)\n"})
+    assert said()[FUNCTION] == severity
+
+
+@pytest.mark.parametrize(
+    ("taking", "severity"), [("self.__dict__", "info"), ("dir(self)", "warning"), ("getattr(self, name)", "warning")]
+)
+def test_what_an_object_was_given_has_no_methods(tree, taking, severity):
+    keeping = f"\n    def kept(self, name):\n        return {taking}\n"
+    tree({"loss.py": LOSS + keeping, "main.py": "import loss\nloss.Trainer().kept('x')\n"})
+    assert said()[METHOD] == severity
+
+
+BASE = """\
+from torch.nn import functional as F
+
+
+class Base:
+    def plain_step(self, x, y):
+        return F.cross_entropy(F.softmax(x, dim=1), y)
+
+    def step(self, x, y):
+        return self.plain_step(x, y)
+
+
+class Own(Base):
+    def plain_step(self, x, y):
+        return F.cross_entropy(x, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("main", "severity"),
+    [
+        ("def go(by: base.Base):\n    by.step(1, 2)\ngo(base.Own())\n", "info"),
+        ("print(isinstance(base.Own().step(1, 2), base.Base))\n", "info"),
+        ("base.Base().step(1, 2)\n", "warning"),
+        ("KNOWN = [base.Base, base.Own]\nKNOWN[0]().step(1, 2)\n", "warning"),
+        ("class More(base.Base):\n    pass\nMore().step(1, 2)\nbase.Own()\n", "warning"),
+        ("class More(base.Own):\n    pass\nMore().step(1, 2)\n", "info"),
+        (
+            "class More(base.Base):\n    def plain_step(self, x, y):\n"
+            "        return super().plain_step(x, y)\nMore().step(1, 2)\nbase.Own()\n",
+            "warning",
+        ),
+        ("base.Base.plain_step(base.Own(), 1, 2)\n", "warning"),
+    ],
+)
+def test_a_method_that_all_heirs_have_anew_is_never_run(tree, main, severity):
+    tree({"base.py": BASE, "main.py": "import base\n\n\n" + main})
+    assert said("base.py") == {6: severity}
+
+
+@pytest.mark.parametrize(
+    "more", [{"setup.py": "from setuptools import setup\nsetup(name='base')\n"}, {"a.yaml": "net: Base\n"}]
+)
+def test_anybody_may_derive_from_a_class_of_a_library_or_choose_one_in_settings(tree, more):
+    tree({"base.py": BASE, "main.py": "import base\nbase.Own().step(1, 2)\n", **more})
+    assert said("base.py") == {6: "warning"}

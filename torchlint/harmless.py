@@ -15,7 +15,9 @@ from torchlint.source.text.announced import Comments, awaited, caught
 from torchlint.source.text.behind import imported
 from torchlint.source.text.left_before import LeftBefore
 from torchlint.source.text.never_chosen import NeverChosen
+from torchlint.source.text.overridden import Overridden
 from torchlint.source.text.pinned import Pinned
+from torchlint.source.text.seen_uses import SeenUses
 from torchlint.source.text.switched_off import SwitchedOff
 from torchlint.source.text.unreached import Unreached
 
@@ -25,6 +27,7 @@ _UNREACHED = "nothing in the project leads here"
 _LEFT_BEFORE = "the program has always left before it"
 _SWITCHED_OFF = "it stands behind a switch that nothing in the project turns on"
 _NEVER_CHOSEN = "it stands behind an option that nothing in the project chooses"
+_OVERRIDDEN = "all classes that derive from this one have their own, and nothing makes an object of it"
 _EXPECTED = "it is expected to fail"
 _PINNED = "the project is kept at an earlier torch"
 
@@ -39,7 +42,9 @@ class Harmless:
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
         self._left_before = LeftBefore(view.path, text)
-        self._switched_off, self._never_chosen = SwitchedOff(view, text), NeverChosen(view, text)
+        uses = SeenUses(view, text)
+        self._switched_off, self._never_chosen = SwitchedOff(view, text), NeverChosen(view, uses)
+        self._overridden = Overridden(view, uses)
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
@@ -67,6 +72,7 @@ class Harmless:
         yield _LEFT_BEFORE, lambda finding: self._stands(finding, self._left_before.has)
         yield _SWITCHED_OFF, lambda finding: self._stands(finding, self._switched_off.has)
         yield _NEVER_CHOSEN, lambda finding: self._stands(finding, self._never_chosen.has)
+        yield _OVERRIDDEN, lambda finding: self._stands(finding, self._overridden.has)
         yield _EXPECTED, self._is_expected
         yield _PINNED, self._is_later
 

@@ -134,12 +134,38 @@ def is_read(module: Module, option: ast.Call) -> bool:
     name = _destination(option)
     if name is None or _words_of(module)[name] > _words_in(ast.unparse(option))[name]:
         return True
-    return module.others_mention((name,))
+    return not _is_kept_here(module) and module.others_mention((name,))
+
+
+@remembered
+def _is_kept_here(module: Module) -> bool:
+    """Is what is parsed only ever asked for options, in a function or in the main block? Then no other file sees it."""
+    calls = [call for word in _PARSING for call in module.index.callers(word)]
+    names = {call.up.targets[0].id for call in calls if _gives_a_local_name(call)}
+    if not calls or not all(map(_gives_a_local_name, calls)):
+        return False
+    uses = [use for name in names for use in module.index.names(name) if isinstance(use.ctx, ast.Load)]
+    return all(isinstance(use.up, ast.Attribute) and use.up.attr != "__dict__" for use in uses)
+
+
+def _gives_a_local_name(call: ast.Call) -> bool:
+    """`args = parser.parse_args()`, where nobody can import it."""
+    given = call.up
+    if not isinstance(given, ast.Assign) or len(given.targets) > 1 or not isinstance(given.targets[0], ast.Name):
+        return False
+    around = given.up
+    while around is not None:
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return not any(isinstance(node, ast.Global) for node in ast.walk(around))
+        if isinstance(around, ast.If) and "__name__" in ast.unparse(around.test):
+            return True
+        around = getattr(around, "up", None)
+    return False
 
 
 @remembered
 def _words_of(module: Module) -> Counter[str]:
-    return _words_in(module.index.text)
+    return _words_in(re.sub(r"(?m)^([^#\n\"']*)#.*", r"\1", module.index.text))  # without what is commented out
 
 
 def _words_in(text: str) -> Counter[str]:

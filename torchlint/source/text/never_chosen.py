@@ -22,9 +22,9 @@ _COMPARED = COMPARED | {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: opera
 class NeverChosen:
     """Asked of some lines only: of what is found there. In a library anybody may choose everything."""
 
-    def __init__(self, view: View, text: str):
+    def __init__(self, view: View, uses: SeenUses):
         self._view = view
-        self._uses = SeenUses(view, text)
+        self._uses = uses
         self._setting: dict[frozenset[str], set[str | None]] = {}
         self._asked: dict[int, bool] = {}
         self._given_in: dict[tuple[str, str, frozenset[str]], list[tuple[ast.expr | None, int]]] = {}

@@ -259,6 +259,19 @@ class SeenUses:
                     return None
         return found
 
+    def heirs_alone(self, owner: ast.ClassDef) -> list[ast.ClassDef] | None:
+        """The classes that derive from one, of which nobody makes an object by itself; None where somebody may."""
+        if owner.keywords or owner.decorator_list or self._is_set(owner.name):
+            return None
+        found: list[ast.ClassDef] = []
+        for path, tree in self.programs(owner.name) or ():
+            for node, parent in self._uses(path, tree, owner.name):
+                if isinstance(parent, ast.ClassDef) and node in parent.bases:
+                    found.append(parent)
+                elif not self._only_checks(path, node) and getattr(parent, "attr", "") != "__init__":
+                    return None
+        return found or None
+
     def _is_set(self, name: str) -> bool:
         """Does a file of settings name a class, or does a manual make an object of it?"""
         texts = [path for path in self._view.naming(name) if not path.endswith((".py", *_PROSE))]

@@ -42,6 +42,7 @@ _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
     rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
 )
+_DATA = re.compile(rb"/[^/]+\.(?:csv|tsv|npy|npz|png|jpe?g|pdf|svg|pkl|pickle|pth?|ckpt|log)[\"']\Z")  # a file of such
 _QUOTED = re.compile(rb"\"(?:[^\"\\\n]|\\.?)*\"?|'(?:[^'\\\n]|\\.?)*'?")  # each quote begins one: none is tried again
 WRAPPERS = frozenset(  # decorators that change what they are put on, and do not keep it for others
     "no_grad enable_grad inference_mode autocast custom_fwd custom_bwd jit script script_method njit compile "
@@ -55,6 +56,7 @@ _OF_ITSELF = re.compile(  # `"name" in globals()` only asks
     rb"(?<![.\w])(?:(?<!\"[ \t]in[ \t])(?<!'[ \t]in[ \t])(?<![\"'][ \t]not[ \t]in[ \t])(?:globals|locals)\(\)"
     rb"|(?:globals|locals)\(\)(?=[ \t]*[\[.])|(?:fire\.)?Fire\(\)|(?P<eval>e(?:val|xec)\((?!\))))|modules\[__name__\]"
 )
+_FOR_AN_IMPORT = re.compile(rb"(__import__\([^()]*)\bglobals\(\),[ \t\n]*locals\(\)")  # which takes nothing from there
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
 _OWN_EVAL = re.compile(rb"\bdef[ \t]+e(?:val|xec)\(|^[ \t]*(?:from|import)\b[^\n]*\be(?:val|xec)\b", re.MULTILINE)
 _OF_ONE = re.compile(
@@ -182,6 +184,7 @@ def _takes_of_itself(data: bytes) -> bool:
     """Does it take any of the names that it has? What it calls `eval` itself does not."""
     if not any(word in data for word in _TAKING_OF_ITSELF):
         return False
+    data = _FOR_AN_IMPORT.sub(rb"\1", data)
     is_own = _OWN_EVAL.search(data) is not None
     return any(not (found["eval"] and is_own) for found in _OF_ITSELF.finditer(data))
 
@@ -192,6 +195,8 @@ def _homes(data: bytes, imports: list[bytes]) -> Iterator[str]:
     takes_all = any(_STAR.search(said) for said in imports)
     for found in _OF_ONE.findall(data):
         home = next(filter(None, found))
+        if home == b"self" and found[1]:
+            continue  # `self.__dict__` has what an object is given, and none of its methods
         if takes_all or home.partition(b".")[0] in known:
             yield home.rpartition(b".")[2].decode()
 
@@ -234,7 +239,7 @@ def _piece(text: bytes, decorators: bytes, methods: frozenset[bytes]) -> Piece:
     code = _QUOTED.sub(_what_is_no_sentence, named)
     others = _OWN_PART.sub(lambda own: own[0] if own[1] and own[1] not in methods else b"", code)
     words = frozenset(words_of(others))
-    texts = frozenset(words_of(b" ".join(_TEXT.findall(named))))
+    texts = frozenset(words_of(b" ".join(said for said in _TEXT.findall(named) if not _DATA.search(said))))
     if found := _DEFINITION.match(text):
         lines = [line for line in decorators.splitlines() if line.startswith(b"@")]
         is_registered = all(b"regist" in line for line in lines)
@@ -290,9 +295,9 @@ def _is_only_said(text: re.Match[bytes]) -> bool:
 
 
 def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:
-    """A name may be looked up, a sentence is read. What is put into it, or split, counts."""
+    """A name may be looked up, a sentence or a file of data is read. What is put into it, or split, counts."""
     is_put_together = b"{" in text[0] or text.string.startswith(b".split", text.end())
-    return text[0] if is_put_together or b" " not in text[0] else b""
+    return text[0] if is_put_together or b" " not in text[0] and not _DATA.search(text[0]) else b""
 
 
 def hides_imported(own: Sketch, data: bytes, word: bytes) -> bool:
