@@ -11,12 +11,13 @@ from torchlint.source.text.surface import Import, surface
 
 _ASKED = re.compile(rb"(?<![\w.)\]\"'])([A-Za-z_]\w*)(?:\.\w+)*\.\w+$")
 
+_LINE = 200  # bytes of a line before a name that say of what it is asked
 _NOT_ASKED = re.compile(rb"(?<![\w.])(\w+)(?![\w.(])")
 
 
 def is_of_library(project: Project, path: str, text: bytes) -> bool:
     """Does a line of a program end in `torch.save`, or in another name that is asked of a library?"""
-    asked = _ASKED.search(text) if path.endswith(".py") else None
+    asked = _ASKED.search(text, max(0, len(text) - _LINE)) if path.endswith(".py") else None
     return asked is not None and asked[1].decode() in _of_libraries(project, path)
 
 

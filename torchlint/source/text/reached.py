@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
+from torchlint.source.text.hidden_names import HiddenNames
 from torchlint.source.text.packaged import packaged
-from torchlint.source.text.sketch import Piece, Sketch, hides_imported, imports_by_text, sketch
+from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
 from torchlint.source.text.surface import Import, surface
 from torchlint.source.text.told import Told
 
@@ -76,7 +77,7 @@ class Reached:
     def __init__(self, project: Project, sketches: dict[str, Sketch], installed: set[str]):
         self._sketches = sketches
         self._project = project
-        self._own: dict[tuple[str, bytes], bool] = {}
+        self._hidden: dict[str, HiddenNames] = {}
         self._by_programs: set[tuple[bytes, str]] = set()  # named in notebooks and scripts, with where they stand
         self._root = str(project.root)
         self.steps = 0
@@ -311,9 +312,9 @@ class Reached:
         """Does a file that says a name define it, in place of what it may import under the same name?"""
         if path not in places:
             return False
-        if (path, word) not in self._own:
-            self._own[path, word] = hides_imported(self._sketches[path], self._project.bytes(path) or b"", word)
-        return self._own[path, word]
+        if path not in self._hidden:
+            self._hidden[path] = HiddenNames(self._sketches[path], self._project.bytes(path) or b"")
+        return self._hidden[path].has(word)
 
     def _named_by_programs(self, defined: Mapping[bytes, Collection[str]]) -> Iterator[tuple[bytes, str]]:
         """What notebooks and scripts name, of the files that they name, and what these import."""

@@ -275,6 +275,11 @@ def _on_one_line(text: re.Match[bytes]) -> bytes:
     return b'""' if _is_only_said(text) else text[0].replace(b"\n", b"\n ")
 
 
+def imports_in(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The imports of a program, with where they end."""
+    return ((said.end(), said[0]) for said in _IMPORT.finditer(data))
+
+
 def without_imports(data: bytes) -> bytes:
     return _IMPORT.sub(b"", data)
 
@@ -298,23 +303,6 @@ def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:
     """A name may be looked up, a sentence or a file of data is read. What is put into it, or split, counts."""
     is_put_together = b"{" in text[0] or text.string.startswith(b".split", text.end())
     return text[0] if is_put_together or b" " not in text[0] and not _DATA.search(text[0]) else b""
-
-
-def hides_imported(own: Sketch, data: bytes, word: bytes) -> bool:
-    """Does a program, of which this is the sketch, mean its own definition wherever it says a name? It does if that
-    comes after all imports of the name and before what is run, and if nothing is asked for an attribute of that name.
-    """
-    at = next((at for at, piece in enumerate(own.pieces) if piece.name.encode() == word), None)
-    if at is None or any(word in piece.words for piece in own.pieces[:at] if not piece.name or piece.is_taken):
-        return False
-    found = re.search(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+" + word + rb"\b", data, re.MULTILINE)
-    if found is None or re.search(rb"(?<!\bself)\.[ \t]*" + word + rb"\b", data):
-        return False
-    named = re.compile(rb"\b" + word + rb"\b")
-    if any(named.search(said[0]) for said in _IMPORT.finditer(data, found.end())):
-        return False
-    before = without_imports(data[: found.start()])
-    return not re.search(rb"\b" + word + rb"\b(?!\()", before)  # as a default, or a base
 
 
 def _without_comments(data: bytes) -> bytes:
