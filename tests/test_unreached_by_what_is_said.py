@@ -1,5 +1,7 @@
 """Who says a name need not mean it: a manual in a program, who asks a library for it, who has another of that name."""
 
+import json
+
 import pytest
 
 from torchlint.config import Selection, Settings
@@ -168,6 +170,28 @@ def test_a_file_of_data_names_nothing_that_is_called(tree, text, severity):
 
 
 @pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("PLACE = '/out/sharp_loss,_all.csv'\nprint(PLACE)\n", "info"),  # a script
+        ("kind = sharp_loss\nprint(kind)\n", "info"),  # of some that is not imported
+        ("LOSS = 'sharp_loss'\nprint(LOSS)\n", "warning"),
+        ("loss = dict(type=sharp_loss)\n", "warning"),  # settings
+    ],
+)
+def test_a_script_that_imports_nothing_of_the_project_is_no_settings(tree, text, severity):
+    tree(PROGRAM | {"other.py": text})
+    assert said()[FUNCTION] == severity
+
+
+def test_a_method_for_which_a_script_has_no_call_is_unreached(tree):
+    more = "\n    def step(self, x, y):\n        return self.plain_step(x, y)\n\n\nif __name__ == '__main__':\n    Trainer(){}\n"
+    tree({"main.py": LOSS + more.format("")})
+    assert said("main.py")[METHOD] == "info"
+    tree({"main.py": LOSS + more.format(".step(1, 2)")})
+    assert said("main.py")[METHOD] == "warning"
+
+
+@pytest.mark.parametrize(
     ("taking", "severity"), [("self.__dict__", "info"), ("dir(self)", "warning"), ("getattr(self, name)", "warning")]
 )
 def test_what_an_object_was_given_has_no_methods(tree, taking, severity):
@@ -222,3 +246,36 @@ def test_a_method_that_all_heirs_have_anew_is_never_run(tree, main, severity):
 def test_anybody_may_derive_from_a_class_of_a_library_or_choose_one_in_settings(tree, more):
     tree({"base.py": BASE, "main.py": "import base\nbase.Own().step(1, 2)\n", **more})
     assert said("base.py") == {6: "warning"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "severity"),
+    [
+        ("import loss\\ndef sharp_loss(x):\\n    return x\\nsharp_loss(1)", "info"),
+        ("import loss\\ndef sharp_loss(x):\\n    return loss.sharp_loss(x)", "warning"),
+        ("import loss\\nsharp_loss(1)", "warning"),
+        ("from loss import sharp_loss\\ndef sharp_loss(x):\\n    return x", "warning"),
+        ("from loss import (Trainer,\\n    sharp_loss)\\ndef sharp_loss(x):\\n    return x", "warning"),
+    ],
+)
+def test_a_notebook_means_its_own(tree, cell, severity):
+    lines = cell.split("\\n")
+    tree(PROGRAM | {"run.ipynb": json.dumps({"cells": [{"source": [f"{line}\n" for line in lines]}]})})
+    assert said()[FUNCTION] == severity
+
+
+@pytest.mark.parametrize(
+    ("top", "severity"),
+    [
+        ("Trainer()\nnet()\ndata()\n", "info"),
+        ("net(Trainer(data(1)))\n", "info"),
+        ("Trainer()\nnet()\n", "warning"),  # which may be an excerpt
+        ("# Trainer()\nnet()\ndata()\n", "warning"),
+        ("Trainer()\nnet()\ndata()\nsharp_loss(1, 2)\n", "warning"),
+        ("Trainer()\nnet()\ndata(sharp_loss)\n", "warning"),
+        ("MADE = Trainer, net, data\n", "warning"),  # it only gives names
+    ],
+)
+def test_a_script_that_uses_several_of_its_definitions_leaves_out_the_others(tree, top, severity):
+    tree({"main.py": LOSS + "\n\ndef net(x):\n    return x\n\n\ndef data(x):\n    return x\n\n\n" + top})
+    assert said("main.py")[FUNCTION] == severity

@@ -149,13 +149,15 @@ class Reached:
         return path in self._packaged or path in self._taken_by_name or path in self._takes_of_self
 
     def is_script(self, path: str) -> bool:
-        """Does a file, run by hand, call something that it defines in its main block? Others may be excerpts."""
+        """Does a file, run by hand, call something that it defines in its main block, or use several of its definitions
+        without one? Others may be excerpts.
+        """
         if path not in self._scripts:  # asked at each finding
             pieces = self._sketches[path].pieces if path in self._sketches else ()
             has_main = any(piece.kind == "main" for piece in pieces)
-            self._scripts[path] = has_main and any(
-                piece.name in self._names.get(path, ()) for piece in pieces if piece.name
-            )
+            used = {piece.name for piece in pieces if piece.name in self._names.get(path, ())} - {""}
+            is_run = any(piece.kind == "does" for piece in pieces)
+            self._scripts[path] = bool(has_main and used) or is_run and len(used) >= _NEIGHBOURS
         return self._scripts[path]
 
     def is_left_over(self, path: str) -> bool:
@@ -220,7 +222,9 @@ class Reached:
 
     def _texts_beside(self, project: Project) -> dict[str, bytes]:
         """The texts of settings, of which a file of constants is one, and of manuals."""
-        settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
+        settings = (
+            path for path, one in self._sketches.items() if not (one.defines or one.is_run or self._imports[path])
+        )
         return {path: project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))}
 
     def _is_begun_with(self, path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
@@ -9,6 +10,9 @@ from torchlint.source.text.sketch import Piece, Sketch, places_in
 from torchlint.vocabulary import words_of
 
 _PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
+
+_DEFINED = re.compile(rb"\b(?:def|class)[ \t]+(\w+)[ \t]*[(:]")
+_TAKEN = re.compile(rb"\bimport\b[^\n(]*(?:\([^()]*\)|[^\n]*)|\.[ \t]*\w+")
 
 
 class Told:
@@ -19,7 +23,7 @@ class Told:
     def __init__(self, sketches: Mapping[str, Sketch], texts: Mapping[str, bytes]):
         plain = {path: text for path, text in texts.items() if not path.endswith(_PROGRAMS)}
         run = [_on_lines(path, text) for path, text in texts.items() if path not in plain]
-        self.programs = [frozenset(words_of(text)) for text in run]
+        self.programs = [frozenset(words_of(text)) - _own(text) for text in run]
         self._own = {path: one.places for path, one in sketches.items()}
         self._words = frozenset().union(*map(words_of, plain.values()))
         self._quoted = Counter(word for one in sketches.values() for piece in one.pieces for word in piece.texts)
@@ -36,6 +40,12 @@ class Told:
     def place(self, path: str, names: Collection[bytes]) -> bool:
         """Does a text name a file by some of its names, and not only its own?"""
         return any(self._places[name] > (name in self._own[path]) for name in names)
+
+
+def _own(text: bytes) -> frozenset[bytes]:
+    """The names that a notebook defines, and neither imports nor takes of something: it means its own."""
+    found = frozenset(_DEFINED.findall(text))
+    return found.difference(*map(words_of, _TAKEN.findall(text))) if found else found
 
 
 def _on_lines(path: str, text: bytes) -> bytes:

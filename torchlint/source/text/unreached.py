@@ -157,7 +157,7 @@ class Unreached:
             return False  # it is to be read, or to be imported by hand
         if any(not known.has(path, part.name) for part in top):
             return True
-        if not known.is_imported(path) or any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
+        if any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
             return False
         asked = [*methods, *(part for part in top if known.is_only_named(path, part.name))]
         return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in asked)
