@@ -16,6 +16,7 @@ from torchlint.source.text.behind import imported
 from torchlint.source.text.left_before import LeftBefore
 from torchlint.source.text.never_chosen import NeverChosen
 from torchlint.source.text.overridden import Overridden
+from torchlint.source.text.parse import parse
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.seen_uses import SeenUses
 from torchlint.source.text.switched_off import SwitchedOff
@@ -41,13 +42,18 @@ class Harmless:
         self._rules = rules
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
-        self._left_before = LeftBefore(view.path, text)
+        self._left_before = LeftBefore(view.path, text, lambda: self._tree)
         uses = SeenUses(view, text)
-        self._switched_off, self._never_chosen = SwitchedOff(view, text), NeverChosen(view, uses)
+        self._switched_off, self._never_chosen = SwitchedOff(view, lambda: self._tree), NeverChosen(view, uses)
         self._overridden = Overridden(view, uses)
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
+
+    @cached_property
+    def _tree(self) -> ast.Module:
+        """Made anew: that of the file has been let go when all is found."""
+        return parse(self._text)
 
     def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:
         """The findings, those that do no harm as remarks. `ran` is all that the dry run has seen, which reads all files

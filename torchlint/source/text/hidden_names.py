@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from torchlint.source.text.sketch import Sketch, imports_in, without_imports
 from torchlint.vocabulary import words_of
-
-_ASKED_FOR = re.compile(rb"(?<!\bself)\.[ \t]*([A-Za-z_]\w*)")
 
 
 class HiddenNames:
@@ -16,22 +15,30 @@ class HiddenNames:
     def __init__(self, own: Sketch, data: bytes):
         self._own = own
         self._data = data
-        self._asked_for = frozenset(_ASKED_FOR.findall(data))
-        self._imported: dict[bytes, int] = {}  # each name with the end of its last import
-        self._all_imported = -1  # the end of the last import of all names there are
-        for end, said in imports_in(data):
-            if b"*" in said:
-                self._all_imported = end
-            self._imported.update(dict.fromkeys(words_of(said), end))
+
+    @cached_property
+    def _imported(self) -> dict[bytes, int]:
+        """Each name that is imported with the end of its last import; `*` stands for all there are."""
+        found: dict[bytes, int] = {}
+        for end, said in imports_in(self._data):
+            found.update(dict.fromkeys(words_of(said), end))
+            found.update({b"*": end} if b"*" in said else {})
+        return found
 
     def has(self, word: bytes) -> bool:
         """Does the program, which defines a name at its top, mean its own wherever it says it? It does if that comes
         after all imports of it and before what is run, and if nothing is asked for an attribute of that name.
         """
-        if word in self._asked_for:
+        if self._is_asked_for(word):
             return False
-        imported = max(self._imported.get(word, -1), self._all_imported)
+        imported = max(self._imported.get(word, -1), self._imported.get(b"*", -1))
         return imported < 0 or self._comes_later(word, imported)
+
+    def _is_asked_for(self, word: bytes) -> bool:
+        """Is something but `self` asked for an attribute of that name?"""
+        if b"." + word not in self._data and b". " + word not in self._data:
+            return False
+        return re.search(rb"(?<!\bself)\.[ \t]*" + word + rb"\b", self._data) is not None
 
     def _comes_later(self, word: bytes, imported: int) -> bool:
         own = self._own.pieces

@@ -5,11 +5,11 @@ them nothing runs, in a library neither.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import cached_property
 
 from torchlint.source.text.conditions import blocks
 from torchlint.source.text.index import DEFINITIONS
-from torchlint.source.text.parse import parse
 
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EXITS = frozenset({"exit", "quit"})  # of Python itself, where the file gives these names to nothing
@@ -22,24 +22,20 @@ class LeftBefore:
     before.
     """
 
-    def __init__(self, path: str, text: str):
+    def __init__(self, path: str, text: str, tree: Callable[[], ast.Module]):
         self._is_run_in_parts = not path.endswith(".py") or any(mark in text for mark in _CELLS)
         self._text = text
+        self._tree = tree
         self._left_at: dict[int, int] = {}  # the tree keeps its blocks
 
     def has(self, line: int) -> bool:
         """Is a line among them? A definition there is never made."""
-        return any(at > self._first_leaving(block) for block, at in blocks(self._tree, line))
-
-    @cached_property
-    def _tree(self) -> ast.Module:
-        """Made anew: that of the file has been let go when all is found."""
-        return parse(self._text)
+        return any(at > self._first_leaving(block) for block, at in blocks(self._tree(), line))
 
     def _first_leaving(self, block: list[ast.stmt]) -> int:
         """The place of the first statement of a block behind which nothing runs; each block is looked through once."""
         if id(block) not in self._left_at:
-            is_open = self._is_run_in_parts and block is self._tree.body
+            is_open = self._is_run_in_parts and block is self._tree().body
             leaving = () if is_open else (at for at, node in enumerate(block) if self._leaves(node))
             self._left_at[id(block)] = next(iter(leaving), len(block))
         return self._left_at[id(block)]
@@ -50,7 +46,7 @@ class LeftBefore:
         if not any(word in self._text for word in _EXITS):
             return frozenset()
         found: set[str] = set()
-        for node in ast.walk(self._tree):
+        for node in ast.walk(self._tree()):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 found.add(node.id)
             elif isinstance(node, DEFINITIONS):

@@ -305,9 +305,9 @@ class Reached:
             for word in known & piece.words:
                 for place, others in defined[word].items():
                     self.steps += 1
-                    if place != path and self._means_its_own(path, word, defined[word]):
+                    if others[0].name in found[place] or place not in behind[path]:
                         continue
-                    if others[0].name not in found[place] and place in behind[path]:
+                    if place == path or not self._means_its_own(path, word, defined[word]):
                         found[place].add(others[0].name)
                         left += [(place, other) for other in others]
         return found

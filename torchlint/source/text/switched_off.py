@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from torchlint.project import View
 from torchlint.source.text.conditions import conditions, parts
 from torchlint.source.text.index import last_word
 from torchlint.source.text.indexes import parsed
-from torchlint.source.text.parse import CannotParse, parse
+from torchlint.source.text.parse import CannotParse
 from torchlint.source.text.reached import answer, reached
 
 _MOST_FILES = 20  # in which a switch may be named
@@ -29,19 +28,14 @@ class Switch(NamedTuple):
 class SwitchedOff:
     """Asked of some lines only: of what is found there. In a library anybody may turn everything on."""
 
-    def __init__(self, view: View, text: str):
+    def __init__(self, view: View, tree: Callable[[], ast.Module]):
         self._view = view
-        self._text = text
+        self._tree = tree
         self._asked: dict[Switch, bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
-        return any(map(self._stays_off, _switches_of(self._tree, line)))
-
-    @cached_property
-    def _tree(self) -> ast.Module:
-        """Made anew: that of the file has been let go when all is found."""
-        return parse(self._text)
+        return any(map(self._stays_off, _switches_of(self._tree(), line)))
 
     def _stays_off(self, switch: Switch) -> bool:
         if switch not in self._asked:

@@ -11,8 +11,9 @@ from torchlint.vocabulary import words_of
 
 _PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
 
-_DEFINED = re.compile(rb"\b(?:def|class)[ \t]+(\w+)[ \t]*[(:]")
-_TAKEN = re.compile(rb"\bimport\b[^\n(]*(?:\([^()]*\)|[^\n]*)|\.[ \t]*\w+")
+# Each begins with what is found fast: the outputs of a notebook are long.
+_DEFINED = (re.compile(rb"def (\w+)[ \t]*\("), re.compile(rb"class (\w+)[ \t]*[(:]"))
+_IMPORTED = re.compile(rb"import [^\n(]*(?:\([^()]*\)|[^\n]*)")
 
 
 class Told:
@@ -23,7 +24,8 @@ class Told:
     def __init__(self, sketches: Mapping[str, Sketch], texts: Mapping[str, bytes]):
         plain = {path: text for path, text in texts.items() if not path.endswith(_PROGRAMS)}
         run = [_on_lines(path, text) for path, text in texts.items() if path not in plain]
-        self.programs = [frozenset(words_of(text)) - _own(text) for text in run]
+        known = frozenset(piece.name.encode() for one in sketches.values() for piece in one.pieces)
+        self.programs = [frozenset(words_of(text)) - _own(text, known) for text in run]
         self._own = {path: one.places for path, one in sketches.items()}
         self._words = frozenset().union(*map(words_of, plain.values()))
         self._quoted = Counter(word for one in sketches.values() for piece in one.pieces for word in piece.texts)
@@ -42,10 +44,15 @@ class Told:
         return any(self._places[name] > (name in self._own[path]) for name in names)
 
 
-def _own(text: bytes) -> frozenset[bytes]:
-    """The names that a notebook defines, and neither imports nor takes of something: it means its own."""
-    found = frozenset(_DEFINED.findall(text))
-    return found.difference(*map(words_of, _TAKEN.findall(text))) if found else found
+def _own(text: bytes, known: frozenset[bytes]) -> frozenset[bytes]:
+    """The names, of those that are known, that a notebook defines, and neither imports nor takes of something: it means
+    its own.
+    """
+    found = known & {name for one in _DEFINED for name in one.findall(text)}
+    if not found:
+        return found
+    imported = frozenset().union(*map(words_of, _IMPORTED.findall(text)))
+    return frozenset(name for name in found - imported if b"." + name not in text)
 
 
 def _on_lines(path: str, text: bytes) -> bytes:
