@@ -173,12 +173,13 @@ def test_a_file_of_data_names_nothing_that_is_called(tree, text, severity):
     ("text", "severity"),
     [
         ("PLACE = '/out/sharp_loss,_all.csv'\nprint(PLACE)\n", "info"),  # a script
-        ("kind = sharp_loss\nprint(kind)\n", "info"),  # of some that is not imported
+        ("kind = sharp_loss\nprint(kind)\n", "warning"),
+        ("setup(entry_points=['go=loss:sharp_loss'])\n", "warning"),
         ("LOSS = 'sharp_loss'\nprint(LOSS)\n", "warning"),
         ("loss = dict(type=sharp_loss)\n", "warning"),  # settings
     ],
 )
-def test_a_script_that_imports_nothing_of_the_project_is_no_settings(tree, text, severity):
+def test_what_imports_nothing_of_the_project_may_be_settings(tree, text, severity):
     tree(PROGRAM | {"other.py": text})
     assert said()[FUNCTION] == severity
 

@@ -17,7 +17,7 @@ from torchlint.project import Project, digest, imported_as
 from torchlint.source.text.behind import imported
 from torchlint.source.text.hidden_names import HiddenNames
 from torchlint.source.text.packaged import packaged
-from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch
+from torchlint.source.text.sketch import Piece, Sketch, imports_by_text, sketch, without_data
 from torchlint.source.text.surface import Import, surface
 from torchlint.source.text.told import Told
 
@@ -222,10 +222,9 @@ class Reached:
 
     def _texts_beside(self, project: Project) -> dict[str, bytes]:
         """The texts of settings, of which a file of constants is one, and of manuals."""
-        settings = (
-            path for path, one in self._sketches.items() if not (one.defines or one.is_run or self._imports[path])
-        )
-        return {path: project.bytes(path) or b"" for path in (*settings, *(project.documents() or ()))}
+        settings = (path for path, one in self._sketches.items() if not one.defines and not self._imports[path])
+        said = {path: without_data(project.bytes(path) or b"") for path in settings}
+        return {**said, **{path: project.bytes(path) or b"" for path in project.documents() or ()}}
 
     def _is_begun_with(self, path: str) -> bool:
         """Is a file run, found by its name, or named by a text or by a program that imports by text?"""

@@ -284,6 +284,11 @@ def without_imports(data: bytes) -> bytes:
     return _IMPORT.sub(b"", data)
 
 
+def without_data(data: bytes) -> bytes:
+    """A program without the names of files of data in it."""
+    return _QUOTED.sub(lambda text: b"" if b"{" not in text[0] and _DATA.search(text[0]) else text[0], data)
+
+
 def without_said(data: bytes) -> bytes:
     """A program without the texts over several lines that are only said, each line where it was."""
     return _LONG_TEXT.sub(_with_its_lines, data)
