@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 
 import msgspec
 
@@ -42,18 +42,14 @@ class Harmless:
         self._rules = rules
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
-        self._left_before = LeftBefore(view.path, text, lambda: self._tree)
+        again = cache(lambda: parse(text))  # that of the file has been let go when all is found
+        self._left_before = LeftBefore(view.path, text, again)
         uses = SeenUses(view, text)
-        self._switched_off, self._never_chosen = SwitchedOff(view, lambda: self._tree), NeverChosen(view, uses)
+        self._switched_off, self._never_chosen = SwitchedOff(view, again), NeverChosen(view, uses)
         self._overridden = Overridden(view, uses)
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
-
-    @cached_property
-    def _tree(self) -> ast.Module:
-        """Made anew: that of the file has been let go when all is found."""
-        return parse(self._text)
 
     def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:
         """The findings, those that do no harm as remarks. `ran` is all that the dry run has seen, which reads all files
