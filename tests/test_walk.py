@@ -144,7 +144,9 @@ def test_what_lies_deep_is_found(tree):
 def test_the_project_of_an_archive_is_what_describes_it(tree):
     tree({"one/nets/__init__.py": "", "one/requirements.txt": "torch", "one/scripts/run.py": ""})
     tree({"two/nets/__init__.py": "", "two/nets/parts/__init__.py": "", "lib/nets/__init__.py": "", "lib/README": ""})
-    tree({"lib/nets-1.0.dist-info/METADATA": ""})
+    tree({"lib/nets-1.0.dist-info/METADATA": "", "lib/six.py": "", "lib/setup.py": ""})
+    tree({"three/README.md": "", "three/src/train.py": "", "three/src/nets/README.md": "", "three/src/nets/net.py": ""})
+    tree({"four/LICENSE": "", "four/src/nets/README.md": "", "four/src/data/set.py": "", "five/src/train.py": ""})
 
     def root_of(folder):
         return os.path.relpath(project_of(os.path.abspath(folder), Settings())[0])
@@ -152,3 +154,7 @@ def test_the_project_of_an_archive_is_what_describes_it(tree):
     assert root_of("one/nets") == "one"
     assert root_of("two/nets/parts") == os.path.join("two", "nets")
     assert root_of("lib/nets") == os.path.join("lib", "nets")
+    assert root_of("three/src") == "three"
+    assert root_of("three/src/nets") == os.path.join("three", "src", "nets")
+    assert {root_of("four/src/nets"), root_of("four/src/data")} == {"four"}
+    assert root_of("five/src") == os.path.join("five", "src")

@@ -179,31 +179,62 @@ def _is_text(path: str) -> bool:
 
 def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
     """The root of a folder's project and where else its imports look: the configuration's folder, else the
-    repository, else what holds the package the folder belongs to, if that is a project, else that package, else the
-    folder."""
+    repository, else what is described as a project around it, else what holds the package the folder belongs to, if
+    scripts lie there, else that package, else the folder."""
     root = tree_of(folder, settings.root)
     if root:
         return root, settings.src
     package = _package(folder)
-    if not package:
-        return folder, settings.src
-    around = os.path.dirname(package)
-    return (around, settings.src) if _is_a_project(around) else (package, (*settings.src, around))
+    around = os.path.dirname(package) if package else folder
+    if archive := _archive(around):
+        return archive, settings.src
+    if not package or _holds_scripts(around):
+        return around, settings.src
+    return package, (*settings.src, around)
 
 
-# What lies in the root of a project that came without its repository, as an archive.
-_OF_PROJECTS = re.compile(r"(README|LICENSE)(\..*)?|(requirements|environment).*\.(txt|ya?ml)|setup\.cfg|.*\.py", re.I)
+# What lies in the root of a project that came without its repository, as an archive. Its parts may have a README, too.
+_DESCRIBES = re.compile(
+    r"(LICEN[SC]E|COPYING)(\..*)?|(requirements|environment).*\.(txt|ya?ml)|setup\.(py|cfg)|pyproject\.toml", re.I
+)
+_EXPLAINS = re.compile(r"README(\..*)?", re.I)
+_FURTHER = 3  # folders above one with a README, of which one may be described better
+_HIGHEST = 8  # folders above a file
 
 
 @cache
-def _is_a_project(folder: str) -> bool:
-    """Does a folder that holds a package hold scripts or what describes a project? Where packages are installed neither
-    says anything."""
+def _archive(folder: str) -> str:
+    """The folder of a project that holds a folder and was unpacked from an archive, empty if none says so. What is
+    installed is none, nor is all that somebody has at home."""
+    explained, left = "", _HIGHEST
+    while left and folder != os.path.dirname(folder) and folder != os.path.expanduser("~"):
+        names = _names_in(folder)
+        if _is_installed(names):
+            break
+        if any(map(_DESCRIBES.fullmatch, names)):
+            return folder
+        if not explained and any(map(_EXPLAINS.fullmatch, names)):
+            explained, left = folder, _FURTHER + 1
+        folder, left = os.path.dirname(folder), left - 1
+    return explained
+
+
+def _holds_scripts(folder: str) -> bool:
+    names = _names_in(folder)
+    return any(name.endswith(".py") for name in names) and not _is_installed(names)
+
+
+def _is_installed(names: Iterable[str]) -> bool:
+    """Do packages lie in a folder of these names that somebody has installed?"""
+    return any(name.endswith(".dist-info") for name in names)
+
+
+@lru_cache(maxsize=1024)
+def _names_in(folder: str) -> tuple[str, ...]:
     try:
-        names = os.listdir(folder)
+        return tuple(os.listdir(folder))
     except OSError:
-        return False
-    return any(map(_OF_PROJECTS.fullmatch, names)) and not any(name.endswith(".dist-info") for name in names)
+        return ()
 
 
 _packages: dict[str, str] = {}
