@@ -11,7 +11,7 @@ from typing import NamedTuple
 from torchlint.project import Project
 from torchlint.vocabulary import words_of
 
-_TOP = re.compile(rb"^(?=[A-Za-z_@])", re.MULTILINE)
+_TOP = re.compile(rb"\n(?=[A-Za-z_@])")
 _DEFINITION = re.compile(rb"(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _GOES_ON = re.compile(rb"(?:else|elif|except|finally)\b")
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(]*\([^()]*\)|(?:[^\n\\]|\\\n?)*)", re.MULTILINE)
@@ -27,7 +27,7 @@ _BINDS = re.compile(  # the beginning of a line that does nothing but give names
 _LINE = 200  # bytes of a line that say what it does
 _MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
-_METHOD = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
+_METHOD = re.compile(rb"\n[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)")
 _OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
 _FILES = {  # by what stands there, which is found faster: most texts are long, and name none
     b"import ": re.compile(rb"\bimport (?=(\w+))"),
@@ -37,10 +37,13 @@ _FILES = {  # by what stands there, which is found faster: most texts are long, 
 }
 _BELOW = re.compile(rb"(?<!\w)(\w+)[./\\]+(?=(\w+))")  # what a path, or a dotted name, says to lie in what
 _BEGUN = re.compile(rb"(?<![\w./\\-])\w+(?=[./\\:]\w)")  # where one begins
+_IN_PATHS = re.compile(rb"[./\\:]")  # one of these stands in each path and dotted name: most lines have none
 _STAR = re.compile(rb"\bimport[ \t]*\(?[ \t\n]*\*")
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
-    rb'"""(?:[^\\]|\\.?)*?(?:"""|\Z)|' + rb"'''(?:[^\\]|\\.?)*?(?:'''|\Z)", re.DOTALL
+    rb'"""[^"\\]*(?:(?:\\.?|"(?!""))[^"\\]*)*(?:"""|\Z)|'
+    rb"'''[^'\\]*(?:(?:\\.?|'(?!''))[^'\\]*)*(?:'''|\Z)",
+    re.DOTALL,
 )
 _DATA = re.compile(rb"/[^/]+\.(?:csv|tsv|npy|npz|png|jpe?g|pdf|svg|pkl|pickle|pth?|ckpt|log)[\"']\Z")  # a file of such
 _QUOTED = re.compile(rb"\"(?:[^\"\\\n]|\\.?)*\"?|'(?:[^'\\\n]|\\.?)*'?")  # each quote begins one: none is tried again
@@ -59,10 +62,9 @@ _OF_ITSELF = re.compile(  # `"name" in globals()` only asks
 _FOR_AN_IMPORT = re.compile(rb"(__import__\([^()]*)\bglobals\(\),[ \t\n]*locals\(\)")  # which takes nothing from there
 _TAKING_OF_ITSELF = (b"globals()", b"locals()", b"Fire()", b"eval(", b"exec(", b"modules[__name__]")  # found faster
 _OWN_EVAL = re.compile(rb"\bdef[ \t]+e(?:val|xec)\(|^[ \t]*(?:from|import)\b[^\n]*\be(?:val|xec)\b", re.MULTILINE)
-_OF_ONE = re.compile(
-    rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|(?<![\w.])([\w.]+)\.__dict__(?!\[[\"'])"
-    rb"|\b(?:vars|dir|getmembers)\([ \t\n]*([\w.]+)"
-)
+_BY_CALL = rb"\bgetattr\([ \t\n]*([\w.]+)[ \t\n]*,[ \t\n]*[^\"' \t\n]|\b(?:vars|dir|getmembers)\([ \t\n]*([\w.]+)"
+_OF_ONE_BY_CALL = re.compile(_BY_CALL)
+_OF_ONE = re.compile(_BY_CALL + rb"|(?<![\w.])([\w.]+)\.__dict__(?!\[[\"'])")  # is tried at each word
 _A_MODULE = re.compile(
     rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
 )
@@ -127,11 +129,12 @@ def sketch(project: Project, path: str) -> Sketch:
     kept: dict[str, tuple[bytes, Sketch]] = project.__dict__.setdefault("sketches", {})
     data = project.bytes(path) or b""
     if path not in kept or kept[path][0] != data:
-        kept[path] = data, _read(_without_comments(_LONG_TEXT.sub(_on_one_line, data)))
+        kept[path] = data, _read(b"\n" + _without_comments(_LONG_TEXT.sub(_on_one_line, data)))
     return kept[path][1]
 
 
 def _read(data: bytes) -> Sketch:
+    """Of a text before each line of which another one ends."""
     pieces, imports = tuple(_pieces(data)), _IMPORT.findall(data)
     renamed = {there.decode(): here.decode() for said in imports for here, there in _RENAMED.findall(said)}
     homes = set()
@@ -155,9 +158,10 @@ def places_in(text: bytes, is_program: bool = False) -> frozenset[bytes]:
     """What of a text may name a file: an import, its name with its ending, `folder/it` (also for `folder.it`), or `/it`
     where a path begins. In a program that is any variable of which something is taken.
     """
-    found = {b"/".join(pair) for pair in _BELOW.findall(text)}
+    paths = b"\n".join(filter(_IN_PATHS.search, text.splitlines()))
+    found = {b"/".join(pair) for pair in _BELOW.findall(paths)}
     found.update(*(named.findall(text) for sign, named in _FILES.items() if sign in text))
-    found.update(() if is_program else (b"/" + word for word in _BEGUN.findall(text)))
+    found.update(() if is_program else (b"/" + word for word in _BEGUN.findall(paths)))
     return frozenset(found)
 
 
@@ -177,7 +181,7 @@ def _imports_any_file(data: bytes) -> bool:
 def _imports_files_near(data: bytes) -> bool:
     if any(word in data for word in _IMPORTING_FILES) and _A_FILE.search(data):
         return True
-    return b"__all__" in data and _NAMING_FILES.search(data) is not None and _MADE_LIST.search(data) is not None
+    return b"__all__" in data and _MADE_LIST.search(data) is not None and _NAMING_FILES.search(data) is not None
 
 
 def _takes_of_itself(data: bytes) -> bool:
@@ -193,7 +197,7 @@ def _homes(data: bytes, imports: list[bytes]) -> Iterator[str]:
     """Of what it takes things by names that are put together. What it does not import is no file of the project."""
     known = frozenset({b"self"}.union(*map(words_of, imports)))
     takes_all = any(_STAR.search(said) for said in imports)
-    for found in _OF_ONE.findall(data):
+    for found in (_OF_ONE if b"__dict__" in data else _OF_ONE_BY_CALL).findall(data):
         home = next(filter(None, found))
         if home == b"self" and found[1]:
             continue  # `self.__dict__` has what an object is given, and none of its methods
@@ -218,7 +222,7 @@ def _modules(data: bytes, texts: frozenset[bytes]) -> tuple[frozenset[str] | Non
 
 
 def _pieces(data: bytes) -> Iterator[Piece]:
-    starts = [match.start() for match in _TOP.finditer(data)] or [len(data)]
+    starts = [match.end() for match in _TOP.finditer(data)] or [len(data)]
     pieces = [data[start:end] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
     methods = frozenset(_METHOD.findall(data))
     decorators: list[bytes] = []
@@ -312,7 +316,7 @@ def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:
 
 def _without_comments(data: bytes) -> bytes:
     lines = data.splitlines(keepends=True)
-    return b"".join(line.partition(b"#")[0] + b"\n" if has_comment(line) else line for line in lines)
+    return b"".join(line.partition(b"#")[0] + b"\n" if b"#" in line and has_comment(line) else line for line in lines)
 
 
 def has_comment(line: bytes) -> bool:
