@@ -132,7 +132,7 @@ def _planned(lines: list[str]) -> list[int]:
     for number, line in enumerate(lines, 1):
         if is_planned and (line.strip() == "pass" or _NOTHING_YET.match(line)):
             found.append(number)
-        is_planned = _PLAN.match(line) is not None or is_planned and not _is_written(line)
+        is_planned = "TODO" in line and _PLAN.match(line) is not None or is_planned and not _is_written(line)
     return found
 
 

@@ -17,8 +17,8 @@ from torchlint.source.text.surface import surface
 from torchlint.source.training.roles import seems
 
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
-_DEFINED = re.compile(rb"\bdef[ \t]+(\w+)")
-_SAYS_ONE = re.compile(rb"(?:parameters|buffers)\(")
+_DEFINED = re.compile(rb"def(?<!\wdef)[ \t]+(\w+)")  # begins with what is searched for fast
+_ENDS = (b"parameters(", b"buffers(")
 
 
 @remembered
@@ -43,10 +43,12 @@ def _makers_in(project: Project, path: str) -> frozenset[str]:
     kept: dict[str, tuple[bytes, frozenset[str]]] = project.__dict__.setdefault("makers", {})
     data = project.bytes(path) or b""
     if path not in kept or kept[path][0] is not data:
-        starts = [match.start() for match in _DEFINED.finditer(data)] if _SAYS_ONE.search(data) else []
-        texts = (data[start:end] for start, end in zip(starts, [*starts[1:], len(data)]))
-        names = (_DEFINED.match(text) for text in texts if _SAYS_ONE.search(text))
-        kept[path] = data, frozenset(name[1].decode() for name in names if name)
+        defined = [*_DEFINED.finditer(data)] if any(end in data for end in _ENDS) else []
+        stops = [*(match.start() for match in defined[1:]), len(data)]
+        makers = (
+            one for one, stop in zip(defined, stops) if any(data.find(end, one.start(), stop) >= 0 for end in _ENDS)
+        )
+        kept[path] = data, frozenset(one[1].decode() for one in makers)
     return kept[path][1]
 
 

@@ -20,7 +20,7 @@ _IMPORT = re.compile(
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
 _PROPERTY = re.compile(r"property\b[^\n]*\n(?:[ \t]*[@#][^\n]*\n)*[ \t]*def[ \t]+(\w+)")
-_GIVEN = re.compile(r"\n[ \t]*(?=(\w+))\1[ \t]*(?::[^=\n]{0,200})?=(?!=)")
+_GIVEN = re.compile(r"\n[ \t]*(?=(\w+))\1[ \t]*(?:=(?!=)|:[^=\n]{0,200}=(?!=))")
 _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
 _PUTTING = [re.compile(rf"{word}\([^\"'\n]*[\"'](\w+)[\"']") for word in ("setattr", "add_module", "register_module")]
@@ -33,7 +33,7 @@ _TOGETHER = re.compile(  # looked for in lines with a comma before what is given
 _TOP = re.compile(r"^(def|class) (\w+)", re.MULTILINE)
 # What may give a file names that it does not say.
 _OTHERWISE = ("__getattr__", "globals()", "locals()", "vars()", "exec(", "setattr(", "sys.modules", "__path__")
-_TAKES_ALL = re.compile(r"\bimport\s*\*")
+_TAKES_ALL = re.compile(r"import(?<!\wimport)\s*\*")
 _HANDS_ITSELF_ON = re.compile(r"\((?:[^()\n]*,)?\s*__name__\s*,|\(__name__, ")  # `load_models(__name__, …)`
 _FILLING = re.compile(
     r"\bsetattr\(\s*(\w+)\s*,\s*[^\"'\s]|\bvars\(\s*(\w+)\s*\)\s*(?:\.update|\[)|\b(\w+)\.__dict__\s*(?:\.update|\[)"
