@@ -8,6 +8,8 @@ import time
 import pytest
 
 from torchlint.project import NotText, Project, decode
+from torchlint.source.answers.generators_made import _makers_in
+from torchlint.source.text.sketch import sketch
 
 
 @pytest.mark.parametrize(
@@ -192,3 +194,35 @@ def test_comments_that_name_a_function_are_read_once(tmp_path):
     started = time.process_time()
     assert not Project(tmp_path).seems_to_call(str(tmp_path / "a.py"), "make")
     assert time.process_time() - started < 5
+
+
+def test_the_first_line_of_a_file_counts(tmp_path):
+    first, second = tmp_path / "first.py", tmp_path / "second.py"
+    first.write_text("from .nets import Net, Head\nfrom nets import Net\n")
+    second.write_text("async def Net(): pass\nclass Head: pass\n")
+    project = Project(tmp_path)
+    assert project.imports_of(str(first), "Net") == [("nets", 1), ("nets", 0)]
+    assert project.imports_plainly(str(first), "nets") and not project.imports_plainly(str(second), "nets")
+    assert project.defines(str(second), "Net") and project.defines(str(second), "Head")
+    assert not project.defines(str(first), "Net")
+
+
+def test_a_sketch_shows_what_begins_a_file_and_what_texts_name(tmp_path):
+    path = tmp_path / "run.py"
+    path.write_text(
+        'def first():\n    """It says: \\"""train.py\\""" and\ndef none():\n    """\n\n\n'
+        "class Net:\n    def step(self):\n        return self.step, self.size\n\n\n"
+        'PLACES = "nets/deep.py"  # other/thing.py\n'
+        "getattr(self, name)\n"
+    )
+    seen = sketch(Project(tmp_path), str(path))
+    assert [piece.name for piece in seen.pieces] == ["first", "Net", "", ""]
+    assert b"size" in seen.pieces[1].words and b"step" not in seen.pieces[1].words
+    assert seen.places == {b"nets/deep", b"/nets", b"deep/py", b"deep"}
+    assert seen.homes == {"self"}
+
+
+def test_what_gives_parameters_is_found_by_its_own_name_too(tmp_path):
+    path = tmp_path / "tools.py"
+    path.write_text("def named_parameters(net): ...\ndef plain(): ...\ndef taken(net): return net.buffers()\n")
+    assert _makers_in(Project(tmp_path), str(path)) == {"named_parameters", "taken"}
