@@ -52,6 +52,14 @@ def faults(tmp_path, program: str) -> list[str]:
         made[diagonal] = -torch.exp(free[diagonal]) / 2.0
         made[torch.tensor([[True, False, True]] * 3)] = made[torch.tensor([[False, True, True]] * 3)]
         """,
+        # a wrapper makes of the parameters tensors that several processes share
+        """
+        from torch.distributed._composable.fsdp import fully_shard
+
+        net = nn.Linear(3, 2)
+        fully_shard(net)
+        print([parameter.full_tensor() for parameter in net.parameters()])
+        """,
         # argparse gives a default that is a text to the type of its argument
         """
         import argparse

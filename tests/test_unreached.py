@@ -269,6 +269,14 @@ def test_what_is_set_aside_is_left_over(tree, folder):
     assert said() == [(7, "warning"), (12, "warning")]
 
 
+def test_a_test_that_pytest_is_not_to_find_is_left_over(tree):
+    wrong = "import torch\n\n\ndef half(x):\n    return torch.ones(x) / 2\n\n\ndef test_it():\n    half(1, 2)\n"
+    tree({"tests/_test_old.py": wrong, ".git/HEAD": ""})
+    assert [(f.code, f.severity) for f in check(["."], ALL).findings] == [("TL617", "info")]
+    tree({"tests/test_new.py": "import torch\nfrom _test_old import test_it\n"})
+    assert [(f.code, f.severity) for f in check(["."], ALL).findings] == [("TL617", "warning")]
+
+
 @pytest.mark.parametrize("folder", ["older", "golden", "bakery", "archives_of_faces", "temp_of_rooms", "template"])
 def test_what_only_sounds_so_is_not(tree, folder):
     script = LOSS + "\n\nprint(sharp_loss(1, 2), Trainer().plain_step(3, 4))\n"

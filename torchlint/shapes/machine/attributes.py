@@ -239,6 +239,8 @@ class Attributes:
         except AttributeError as error:
             if name in self.patched:
                 return Unknown(f"{name} was added to a class of torch")
+            if name in ("full_tensor", "to_local"):
+                return Unknown("a tensor that several processes share, as `fully_shard` makes them of parameters")
             if self.is_sure():
                 raise self.deny_attribute(owner, name)
             return self.foreign(_raise, (error,), {})

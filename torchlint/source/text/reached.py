@@ -30,6 +30,7 @@ _KEPT = "bak|backups?|archived?|trash|unused|graveyard"  # in a library, too, wh
 KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
 _SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated") + "|te?mp", re.IGNORECASE)
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
+_TEST_SET_ASIDE = re.compile(r"_+tests?_\w*\.py|_+\w+_test\.py")  # pytest would find it without the underscore
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
 _NEIGHBOURS = 3  # files in the same part of a project as one that is left over, to which something leads
 
@@ -176,8 +177,9 @@ class Reached:
         return os.path.relpath(path, self._root).partition(os.sep)[0] if os.path.dirname(path) != self._root else ""
 
     def _is_set_aside(self, path: str) -> bool:
-        folders = os.path.relpath(path, self._root).split(os.sep)[:-1]
-        return path not in self._packaged and not self._set_aside.isdisjoint(folders)
+        *folders, file = os.path.relpath(path, self._root).split(os.sep)
+        is_aside = _TEST_SET_ASIDE.fullmatch(file) or not self._set_aside.isdisjoint(folders)
+        return bool(is_aside) and path not in self._packaged
 
     def _folders_set_aside(self, project: Project) -> set[str]:
         """The names of folders that say so, unless a text names a place in one of them."""
