@@ -125,7 +125,8 @@ def computed(place: Node, call: ast.Call):
 def dropped(place: Node, call: ast.Call):
     tensor = call.func.value
     is_told = place.is_told_to_be_tensor(tensor)
-    is_part = isinstance(tensor, ast.Attribute) or is_told and isinstance(tensor, ast.Subscript)
+    is_entry = isinstance(tensor, ast.Subscript) and (is_told or place.is_tensor(tensor))
+    is_part = isinstance(tensor, ast.Attribute) or is_entry
     owner = tensor.value if is_part else tensor  # what is an object's, others may replace
     record = record_of(place.module, tensor)
     if isinstance(place.node.up, (ast.Try, ast.With)) or shows(place) or not (record or isinstance(owner, ast.Name)):

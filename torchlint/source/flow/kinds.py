@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Sequence
 
 from torchlint.facts import fact
 from torchlint.source.flow.classes import method_class
@@ -72,7 +73,9 @@ def _kind(origin: Value) -> str | None:
         return _computed_kind(origin, node.operand)
     if isinstance(node, ast.Compare):
         return _computed_kind(origin, node.left, *node.comparators)
-    if isinstance(node, (ast.AugAssign, ast.Subscript)):
+    if isinstance(node, ast.Subscript):
+        return _computed_kind(origin, node.value) or _entry_kind(origin)
+    if isinstance(node, ast.AugAssign):
         return _computed_kind(origin, node.value)
     if isinstance(
         node,
@@ -259,10 +262,36 @@ def _but_for_none(annotation: ast.expr | None) -> ast.expr | None:
     return annotation
 
 
+def _entry_kind(entry: Value) -> str | None:
+    """`batch[key]` of a parameter that is said to be a `dict[str, Tensor]`"""
+    if isinstance(entry.node.slice, ast.Slice):
+        return None
+    found = {
+        _kind_of_word(last_word(_parts_of(origin.node, (*_TABLES, *_LISTS))))
+        if isinstance(origin.node, ast.arg) and not origin.path
+        else None
+        for origin in origins(entry.at(entry.node.value, ()))
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+_TABLES, _LISTS = ("Dict", "dict", "Mapping", "MutableMapping"), ("List", "list", "Sequence", "Iterable")
+
+
+def _parts_of(parameter: ast.arg, containers: Sequence[str]) -> ast.expr | None:
+    """What is said of the parts of a parameter that is one of these containers: `Tensor` of `list[Tensor]`."""
+    annotation = _but_for_none(parameter.annotation)
+    if not isinstance(annotation, ast.Subscript) or last_word(annotation.value) not in containers:
+        return None
+    parts = annotation.slice
+    return parts.elts[-1] if isinstance(parts, ast.Tuple) and parts.elts else parts
+
+
 def _parameter_kind(origin: Value) -> str | None:
     parameter: ast.arg = origin.node
     if origin.path:
-        return None
+        is_part = len(origin.path) == 1 and (origin.path[0] == EACH or isinstance(origin.path[0], int))
+        return _kind_of_word(last_word(_parts_of(parameter, _LISTS))) if is_part else None
     function = parameter.up.up
     annotation = _but_for_none(parameter.annotation)
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -272,20 +301,7 @@ def _parameter_kind(origin: Value) -> str | None:
     if word == "Module" and _is_said_to_be_a_class(origin.module, function, parameter):
         return None
     if word:
-        return {
-            "Tensor": TENSOR,
-            "FloatTensor": TENSOR,
-            "LongTensor": TENSOR,
-            "Module": MODULE,
-            "ndarray": ARRAY,
-            "Optimizer": OPTIMIZER,
-            "DataLoader": LOADER,
-            "GradScaler": SCALER,
-            "int": PLAIN,
-            "float": PLAIN,
-            "str": PLAIN,
-            "bool": PLAIN,
-        }.get(word)
+        return _kind_of_word(word)
     owner = method_class(origin.module, function)
     positional = [*function.args.posonlyargs, *function.args.args]
     if owner and positional and parameter is positional[0]:
@@ -295,6 +311,24 @@ def _parameter_kind(origin: Value) -> str | None:
         if positional.index(parameter) < with_default and parameter.arg not in _refilled(origin.module, function):
             return TENSOR
     return None
+
+
+def _kind_of_word(word: str) -> str | None:
+    """What an annotation says by its last word."""
+    return {
+        "Tensor": TENSOR,
+        "FloatTensor": TENSOR,
+        "LongTensor": TENSOR,
+        "Module": MODULE,
+        "ndarray": ARRAY,
+        "Optimizer": OPTIMIZER,
+        "DataLoader": LOADER,
+        "GradScaler": SCALER,
+        "int": PLAIN,
+        "float": PLAIN,
+        "str": PLAIN,
+        "bool": PLAIN,
+    }.get(word)
 
 
 def _is_said_to_be_a_class(module: Module, function: ast.AST, parameter: ast.arg) -> bool:
