@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import tempfile
-from collections.abc import Iterable
-from functools import cached_property
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
+from typing import NamedTuple
 
 from torchlint.boundary import repository
 from torchlint.config import ConfigError
 from torchlint.finding import Finding, Note
-from torchlint.git import GitError, git
+from torchlint.git import LONGEST, GitError, git
 from torchlint.project import NotText, decode
 from torchlint.reading import limit_of
-from torchlint.result import Result, shown, split_lines
+from torchlint.result import Result, shown
 
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
-_NEW_FILE = re.compile(r"\+\+\+ new[/\\](\d+)\s*")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_NEW_FILE = re.compile(rb"\+\+\+ new[/\\](\d+)\s*")
+_AT_ONCE = 8 << 20  # bytes of earlier texts that are held and compared together, or one text
+_MOST_LINES = 4_000_000  # of earlier texts, all together
+_WORDIEST = 16  # how many bytes git says of one that it compares: of a line with one letter, where it stands
 
 
 def keep_changed(result: Result, base: str, paths: Iterable[str]) -> int:
@@ -41,74 +48,112 @@ def _places(finding: Finding) -> list[Finding | Note]:
     return [finding, *finding.notes]
 
 
-def _touches(place: Finding | Note, changed: dict[str, set[tuple[int | None, int]] | None]) -> bool:
-    lines = changed[place.path]
-    last = max(place.span.line, place.span.end_line)
-    return lines is None or any((place.cell, line) in lines for line in range(place.span.line, last + 1))
+class _Changes(NamedTuple):
+    """The changed lines of a text, from `firsts` to `lasts`, both ascending. Those of a notebook are counted through
+    all its cells; `before` says how many stand before each and, last, how many there are.
+    """
+
+    firsts: list[int]
+    lasts: list[int]
+    before: list[int]
+
+    def touch(self, place: Finding | Note) -> bool:
+        """Whether a changed line is among those of a place."""
+        cell = place.cell or 1
+        if not 0 < cell < len(self.before):
+            return False
+        first = self.before[cell - 1] + place.span.line
+        last = min(self.before[cell - 1] + max(place.span.line, place.span.end_line), self.before[cell])
+        at = bisect_right(self.firsts, last) - 1
+        return at >= 0 and self.lasts[at] >= first
 
 
-def _changed_places(result: Result, bases: Iterable[Base]) -> dict[str, set[tuple[int | None, int]] | None]:
-    """The changed lines of all wanted files, counted in cells for a notebook; None where all are new."""
-    pairs: dict[str, tuple[str, str]] = {}
-    changed: dict[str, set[tuple[int | None, int]] | None] = {}
+_Changed = dict[str, _Changes | None]  # by paths; None where all is new
+
+
+def _touches(place: Finding | Note, changed: _Changed) -> bool:
+    changes = changed[place.path]
+    return changes is None or changes.touch(place)
+
+
+def _changed_places(result: Result, bases: Iterable[Base]) -> _Changed:
+    """The changed lines of all wanted files."""
+    changed: _Changed = {}
+    left = _MOST_LINES
     for base in bases:
         changed.update(dict.fromkeys(base.wanted))
-        for path, data in base.texts().items():
-            try:
-                pairs[path] = decode(data), result.text(path)
-            except NotText:
-                continue
-    rows = {path: (_rows(path, old), _rows(path, new)) for path, (old, new) in pairs.items()}
-    compared = _compare([([text for _, text in old], [text for _, text in new]) for old, new in rows.values()])
-    for (path, (_, new)), lines in zip(rows.items(), compared):
-        changed[path] = {new[line - 1][0] for line in lines if 0 < line <= len(new)}
+        for texts in base.texts():
+            pairs = {}
+            for path, data in texts.items():
+                left -= data.count(b"\n") + data.count(b"\r")
+                if left < 0:
+                    return changed  # the others are taken for new
+                try:
+                    pairs[path] = decode(data), result.text(path)
+                except NotText:
+                    continue
+            changed.update(_compared(pairs))
     return changed
 
 
-def _rows(path: str, text: str) -> list[tuple[tuple[int | None, int], str]]:
-    """The lines of a text with their places: those of all cells, one after the other, for a notebook."""
+def _compared(pairs: dict[str, tuple[str, str]]) -> dict[str, _Changes]:
+    """What has changed from each first text to the second."""
+    found, different = {}, []
+    for path, (old, new) in pairs.items():
+        (old, _), (new, before) = _lines(path, old), _lines(path, new)
+        found[path] = _Changes([], [], before)
+        if old != new:
+            different.append(((old, new), found[path]))
+    if different:
+        _compare(different)
+    return found
+
+
+def _lines(path: str, text: str) -> tuple[str, list[int]]:
+    """A text with ends of lines as git knows them, and how many are before and behind it; likewise those of all cells,
+    one after the other, for a notebook.
+    """
     if not path.endswith(".ipynb"):
-        return [((None, number), line) for number, line in enumerate(split_lines(text), 1)]
+        text = _ended(text)
+        return text, [0, text.count("\n")]
     from torchlint.source.text.notebook import Notebook
     from torchlint.source.text.notebook_json import NotebookError
 
     try:
-        sources = Notebook.parse(text).sources
+        parts = ["" if source is None else _ended(source) for source in Notebook.parse(text).sources]
     except NotebookError:
-        return []
-    return [
-        ((cell, number), line)
-        for cell, source in enumerate(sources, 1)
-        if source is not None
-        for number, line in enumerate(split_lines(source), 1)
-    ]
+        parts = []
+    return "".join(parts), [*accumulate((part.count("\n") for part in parts), initial=0)]
 
 
-def _compare(pairs: list[tuple[list[str], list[str]]]) -> list[set[int]]:
-    """The lines of each second text that the first has not, and those beside a line that is gone.
+def _ended(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
+
+
+def _compare(pairs: list[tuple[tuple[str, str], _Changes]]) -> None:
+    """Notes the lines of each second text that the first has not, and those beside a line that is gone.
 
     git compares copies, in a folder of ours, where no repository says how.
     """
-    found: list[set[int]] = [set() for _ in pairs]
-    if not pairs:
-        return found
     with tempfile.TemporaryDirectory(prefix="torchlint-") as folder:
+        size = 0
         for side, name in enumerate(("old", "new")):
             os.mkdir(os.path.join(folder, name))
-            for number, pair in enumerate(pairs):
+            for number, (pair, _) in enumerate(pairs):
                 with open(os.path.join(folder, name, str(number)), "wb") as file:
-                    file.write("".join(f"{line}\n" for line in pair[side]).encode("utf-8", "surrogatepass"))
+                    size += file.write(pair[side].encode("utf-8", "surrogatepass"))
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-prefix", "--text", "-U0")
-        diff = git(folder, "diff", "--no-index", *options, "old", "new", codes=(0, 1), alone=True)
-        output = diff.decode("utf-8", "replace")
-    current: set[int] = set()
-    for line in output.split("\n"):
+        most = _WORDIEST * size + LONGEST
+        diff = git(folder, "diff", "--no-index", *options, "old", "new", codes=(0, 1), alone=True, most=most)
+    lines, current = io.BytesIO(diff), pairs[0][1]
+    for line in lines:
         if file_ := _NEW_FILE.fullmatch(line):
-            current = found[int(file_[1])]
+            current = pairs[int(file_[1])][1]
         elif hunk := _HUNK.match(line):
-            first, count = int(hunk[1]), int(hunk[2] or 1)
-            current.update(range(first, first + count) if count else (first, first + 1))
-    return found
+            gone, first, new = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
+            current.firsts.append(first)
+            current.lasts.append(first + new - 1 if new else first + 1)
+            deque(islice(lines, gone + new), maxlen=0)  # the lines themselves may look like anything
 
 
 class Base:
@@ -137,41 +182,40 @@ class Base:
                 f"--diff-base {revision}: there is no such revision in {shown(self.root)}{advice}"
             ) from None
 
-    @cached_property
-    def _names(self) -> dict[str, str]:
-        """The objects of all files of the revision, by their names now."""
-        names = {}
-        for row in git(self.root, "ls-tree", "-r", "-z", "--full-tree", self.commit).split(b"\0"):
+    def _blobs(self) -> dict[str, str]:
+        """The objects that the wanted files were."""
+        wanted = {path: os.path.relpath(os.path.realpath(path), self.top).replace(os.sep, "/") for path in self.wanted}
+        rows = git(self.root, "ls-tree", "-r", "-z", "--full-tree", self.commit).split(b"\0")
+        options = ("--cached", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff")
+        moved = git(self.root, "diff-index", *options, self.commit).split(b"\0")
+        earlier = dict(zip(moved[2::3], moved[1::3]))
+        names = {path: earlier.get(name, name) for path, name in ((p, os.fsencode(n)) for p, n in wanted.items())}
+        asked, blobs = set(names.values()), {}
+        for row in rows:
             facts, _, name = row.partition(b"\t")
-            if facts.split()[1:2] == [b"blob"]:
-                names[os.fsdecode(name)] = facts.split()[2].decode()
-        moved = git(
-            self.root,
-            "diff-index",
-            "--cached",
-            "-M",
-            "--diff-filter=R",
-            "--name-status",
-            "-z",
-            "--no-ext-diff",
-            self.commit,
-        ).split(b"\0")
-        for _, old, new in zip(moved[::3], moved[1::3], moved[2::3]):
-            names[os.fsdecode(new)] = names[os.fsdecode(old)]
-        return names
+            if name in asked and facts.split()[1:2] == [b"blob"]:
+                blobs[name] = facts.split()[2].decode()
+        return {path: blobs[name] for path, name in names.items() if name in blobs}
 
-    def texts(self) -> dict[str, bytes]:
-        """What the wanted files were; a new one, or one that is too large to be read, is left out."""
-        blobs = {}
-        for path in self.wanted:
-            name = os.path.relpath(os.path.realpath(path), self.top).replace(os.sep, "/")
-            if name in self._names:
-                blobs[path] = self._names[name]
-        if not blobs:
-            return {}
-        asked = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs.values())).encode()
+    def texts(self) -> Iterator[dict[str, bytes]]:
+        """What the wanted files were, some at a time; a new one, or one that is too large to be read, is left out."""
+        blobs = self._blobs() if self.wanted else {}
+        sizes = self._sizes(blobs.values())
+        blobs = {path: blob for path, blob in blobs.items() if sizes[blob] <= limit_of(path)}
+        some: dict[str, str] = {}
+        size = 0
+        for path, blob in blobs.items():
+            if some and size + sizes[blob] > _AT_ONCE:
+                yield self._contents(some, sizes)
+                some, size = {}, 0
+            some[path] = blob
+            size += sizes[blob]
+        if some:
+            yield self._contents(some, sizes)
+
+    def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
         sizes = {}
-        for row in git(self.root, "cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked).splitlines():
+        for row in self._cat("--batch-check=%(objectname) %(objectsize)", blobs).splitlines():
             blob, size = row.decode().split()
             if not size.isdigit():
                 raise ConfigError(
@@ -179,15 +223,21 @@ class Base:
                     " revision (a partial clone): fetch them first"
                 )
             sizes[blob] = int(size)
-        blobs = {path: blob for path, blob in blobs.items() if sizes[blob] <= limit_of(path)}
-        asked = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs.values())).encode()
-        answer, at, contents = git(self.root, "cat-file", "--batch", stdin=asked), 0, {}
+        return sizes
+
+    def _contents(self, blobs: dict[str, str], sizes: dict[str, int]) -> dict[str, bytes]:
+        answer, at, contents = self._cat("--batch", blobs.values()), 0, {}
         while at < len(answer):
             start = answer.index(b"\n", at) + 1
             blob = answer[at:start].split()[0].decode()
             at = start + sizes[blob] + 1
             contents[blob] = answer[start : at - 1]
         return {path: contents[blob] for path, blob in blobs.items()}
+
+    def _cat(self, how: str, blobs: Iterable[str]) -> bytes:
+        """What git says of objects, each of which is asked for once."""
+        asked = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs))
+        return git(self.root, "cat-file", how, stdin=asked.encode(), most=LONGEST + _AT_ONCE) if asked else b""
 
 
 def _base_of(path: str, revision: str, bases: dict[str, Base]) -> Base:

@@ -12,10 +12,12 @@ from typing import IO, cast
 
 from torchlint.fleet.unpacking import MOST_MEMBERS, Member, RefusedArchive
 from torchlint.git import GitError, git, program
-from torchlint.reading import RECORDS, read
+from torchlint.reading import read, read_start
 
 _PATIENCE = 1800  # seconds for what comes over the network
 _LISTING = 120  # for the names of all files of a large repository
+_LONGEST_REFERENCE = 1000  # bytes of a file that holds one
+_LARGEST_REFERENCES = 32 << 20  # bytes of the file that holds many
 _REFERENCE = re.compile(r"HEAD|refs/\w[\w./+-]*(?<!\.)")
 
 
@@ -82,22 +84,40 @@ def directory_of(folder: Path) -> Path | None:
 def commit_of(directory: Path, revision: str = "HEAD") -> str:
     """The commit that a revision means in a git directory, read from its files."""
     names = [revision, f"refs/tags/{revision}", f"refs/heads/{revision}"]
-    packed = _text(directory / "packed-refs").splitlines()
+    packed = _packed(directory / "packed-refs")
     for name in names:
         for _ in range(5):  # HEAD names a branch
             if re.fullmatch("[0-9a-f]{40,64}", name):
                 return name
-            said = _text(directory / name).strip() if _REFERENCE.fullmatch(name) else ""
-            said = said or next((line.split(" ")[0] for line in packed if line.endswith(f" {name}")), "")
+            if not _REFERENCE.fullmatch(name):
+                break
+            said = _loose(directory / name) or _of_many(packed, name)
             name = said.removeprefix("ref: ")
     raise GitError(f"no commit is called {revision}")
 
 
-def _text(path: Path) -> str:
+def _loose(path: Path) -> str:
+    """What the file of a reference says."""
     try:
-        return read(str(path), RECORDS).decode(errors="replace")
+        return read_start(str(path), _LONGEST_REFERENCE)[0].decode(errors="replace").strip()
     except OSError:
         return ""
+
+
+def _packed(path: Path) -> bytes:
+    """The file of many references, a line each."""
+    try:
+        return b"\n%b\n" % read(str(path), _LARGEST_REFERENCES)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise GitError(f"{path.name}: {error.strerror or error}") from None
+
+
+def _of_many(packed: bytes, name: str) -> str:
+    """The commit of a reference: the first word of the line that ends with its name."""
+    end = packed.find(f" {name}\n".encode())
+    return packed[packed.rfind(b"\n", 0, end) + 1 : end].decode(errors="replace") if end >= 0 else ""
 
 
 def _blob(reader: subprocess.Popen, digest: bytes, most: int) -> bytes:

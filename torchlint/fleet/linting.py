@@ -27,6 +27,8 @@ from torchlint.result import Result
 from torchlint.rule import RuleError
 from torchlint.run import Run
 
+LEFT_OUT = "left out: "  # how a line about a file of which nothing is read begins
+
 
 class Wishes(Struct, frozen=True):
     """How a fleet is linted. `options` are configuration that goes before what the repositories say themselves."""
@@ -65,9 +67,16 @@ def lint_bundle(parcel: bytes, wishes: bytes, jobs: int) -> bytes:
     files = msgspec.msgpack.decode(zlib.decompress(parcel), type=list[tuple[str, bytes]])
     with tempfile.TemporaryDirectory(prefix="torchlint-fleet-") as scratch:
         folder = os.path.join(os.path.realpath(scratch), "repository")
-        unpack(files, Path(folder))
+        left_out: list[str] = []
+        unpack(files, Path(folder), left_out)
         report = _report(folder, msgspec.msgpack.decode(wishes, type=Wishes), jobs)
-    return msgspec.msgpack.encode(replace(report, seconds=time.monotonic() - began))
+    notices = (*report.notices, *noticed(left_out))
+    return msgspec.msgpack.encode(replace(report, notices=notices, seconds=time.monotonic() - began))
+
+
+def noticed(left_out: list[str]) -> list[str]:
+    """The lines about files of which nothing is read."""
+    return [f"{LEFT_OUT}{line}" for line in left_out]
 
 
 def _report(folder: str, wishes: Wishes, jobs: int) -> RepositoryReport:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from hashlib import blake2b
 from typing import NamedTuple
@@ -16,7 +17,7 @@ import torchlint
 from torchlint.atomic import put
 from torchlint.cache import judges_of
 from torchlint.fleet.executors import Engine
-from torchlint.fleet.linting import RepositoryOutcome, RepositoryReport, Wishes, bundle
+from torchlint.fleet.linting import RepositoryOutcome, RepositoryReport, Wishes, bundle, noticed
 from torchlint.fleet.sources import NotBrought, Source, members_of
 from torchlint.fleet.unpacking import chosen
 from torchlint.reading import RECORDS, read
@@ -109,7 +110,7 @@ class Fleet:
                 )
             if report.version != torchlint.__version__:
                 report = RepositoryReport(failures=(f"not linted: a worker has torchlint {report.version}",))
-            notices = (*report.notices, *(f"left out: {line}" for line in left_out))
+            notices = (*report.notices, *noticed(left_out))
             self._end(source, "" if report.failures else key, replace(report, notices=notices))
 
     def _end(self, source: Source, key: str, report: RepositoryReport) -> None:
@@ -137,16 +138,16 @@ class Fleet:
             return {}
         if data and not data.endswith(b"\n"):
             self._write(b"\n")
-        return {done.name: done for done in _lines(data.splitlines())}
+        return {done.name: done for done in _lines(data)}
 
 
 def _unlinked(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
-def _lines(lines: Iterable[bytes]) -> Iterator[Done]:
-    for line in lines:
+def _lines(data: bytes) -> Iterator[Done]:
+    for line in re.finditer(rb"[^\r\n]+", data):
         try:
-            yield msgspec.json.decode(line, type=Done)
-        except (msgspec.MsgspecError, ValueError):
+            yield msgspec.json.decode(line[0], type=Done)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             continue

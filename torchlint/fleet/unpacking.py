@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import lzma
 import os
 import shutil
 import stat
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from torchlint.printable import shortened
 from torchlint.project import folders_below
 from torchlint.reading import read_start, too_large
 
@@ -21,8 +25,12 @@ LARGEST_FILE = 4 << 20
 LARGEST_SOURCE = 256 << 20
 LARGEST_ARCHIVE = 8 << 30
 LARGEST_HEADER = 1 << 20
+LARGEST_HEADERS = 16 << 20  # all that is said of members; what is said of all of them counts for each
+LARGEST_DIRECTORY = 16 << 20  # of a zip archive, which is read whole before its members are known
+LONGEST_NAME = 1000  # bytes of a path: with the folder that it is written to, a disk takes it
 MOST_FILES = 20_000
-MOST_MEMBERS = 500_000
+MOST_MEMBERS = 100_000
+MOST_ENTRIES = 500_000  # of a folder: to see one costs a tenth of what a member of an archive does
 _TAR_HEADERS = (
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -30,6 +38,9 @@ _TAR_HEADERS = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 )
+
+_WIDEST = 200  # characters of a name in a line about it
+_DAMAGES = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, MemoryError)
 
 # A file's name in its archive, its size if it is known, and how to read at most so many bytes of it.
 Member = tuple[str, int, Callable[[int], bytes]]
@@ -45,29 +56,35 @@ def chosen(members: Iterable[Member], left_out: list[str] | None = None) -> Iter
     for name, said, read in members:
         if not _is_wanted(name.split("/")):
             continue
+        # What cannot be read counts, too: it costs as much as what can.
+        count, size = count + 1, size + (said if said <= LARGEST_FILE else 0)
+        if count > MOST_FILES or size > LARGEST_SOURCE:
+            raise RefusedArchive(f"more than {MOST_FILES:,} files or {LARGEST_SOURCE >> 20} MB of source")
         try:
+            if len(os.fsencode(name)) > LONGEST_NAME:
+                raise OSError(f"its name is longer than {LONGEST_NAME:,} bytes")
             data = b"" if said > LARGEST_FILE else read(LARGEST_FILE + 1)
             if max(said, len(data)) > LARGEST_FILE:
                 raise too_large(LARGEST_FILE)
         except OSError as error:
             if left_out is not None:
-                left_out.append(f"{name}: {error.strerror or error}")
+                left_out.append(_left_out(name, error.strerror or str(error)))
             continue
-        count, size = count + 1, size + len(data)
-        if count > MOST_FILES or size > LARGEST_SOURCE:
-            raise RefusedArchive(f"more than {MOST_FILES:,} files or {LARGEST_SOURCE >> 20} MB of source")
         yield name, data
 
 
-def unpack(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
-    """Writes files to a folder that appears only when all are there, and says how many."""
+def unpack(files: Iterable[tuple[str, bytes]], folder: Path, left_out: list[str] | None = None) -> int:
+    """Writes files to a folder that appears only when all are there, and says how many. A file whose place another one
+    has is `left_out`.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
     try:
         count = 0
         for name, data in files:
             count += 1
-            _write(part.joinpath(*name.split("/")), data)
+            if not _write(part.joinpath(*name.split("/")), data) and left_out is not None:
+                left_out.append(_left_out(name, "another file has its place"))
         # To a user it is a repository: that is where a linter lets the project begin.
         (part / ".git").mkdir()
         if folder.exists():
@@ -91,18 +108,26 @@ def _is_wanted(parts: list[str]) -> bool:
     return len(parts) < 50
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _left_out(name: str, why: str) -> str:
+    return f"{shortened(name, _WIDEST)}: {why}"
+
+
+def _write(path: Path, data: bytes) -> bool:
+    """Writes a new file; says whether its place was free. A disk may take two names for one, and one of them may be a
+    folder's.
+    """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "xb") as file:  # never over another, never through a link
             file.write(data)
-    except FileExistsError:
-        pass  # two names that this disk takes for one
+    except (FileExistsError, NotADirectoryError):
+        return False
+    return True
 
 
 def zip_members(path: Path) -> Iterator[Member]:
     """The regular files of a zip archive such as a wheel."""
-    with zipfile.ZipFile(path) as archive:
+    with _InSmallParts(io.FileIO(path)) as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         if len(infos) > MOST_MEMBERS:
             raise RefusedArchive(f"more than {MOST_MEMBERS:,} members")
@@ -110,6 +135,23 @@ def zip_members(path: Path) -> Iterator[Member]:
             kind = stat.S_IFMT(info.external_attr >> 16)
             if kind in (0, stat.S_IFREG) and not info.is_dir():
                 yield info.filename, info.file_size, partial(_read, archive, info)
+
+
+class _InSmallParts(io.BufferedReader):
+    """A file of which nobody gets much at once: what lists the members of a zip archive is read in one piece."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > LARGEST_DIRECTORY:
+            raise RefusedArchive(f"a list of members of {size:,} bytes")
+        return super().read(size)
+
+
+class _PlainTar(tarfile.TarFile):
+    """An archive that counts what is said of its members, in bytes."""
+
+    members: list[tarfile.TarInfo]
+    said = 0
+    said_of_all = 0
 
 
 class _PlainMember(tarfile.TarInfo):
@@ -123,17 +165,27 @@ class _PlainMember(tarfile.TarInfo):
             raise RefusedArchive(f"a header of {made.size:,} bytes" if is_header else "a file with holes")
         return made
 
+    def _proc_member(self, archive: _PlainTar) -> Any:
+        """Each member gets a copy of what is said of all of them."""
+        if self.type == tarfile.XGLTYPE:
+            archive.said_of_all += self.size
+        archive.said += self.size if self.type in _TAR_HEADERS else archive.said_of_all
+        if archive.said > LARGEST_HEADERS:
+            raise RefusedArchive(f"more than {LARGEST_HEADERS >> 20} MB of headers")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
     def _proc_gnusparse_10(self, *_: Any) -> None:
         raise RefusedArchive("a file with holes")
 
 
 def tar_members(path: Path) -> Iterator[Member]:
     """The regular files of a tar archive, compressed or not. They are read as they come: it is never sought in."""
-    with tarfile.open(path, "r|*", tarinfo=_PlainMember) as archive:
-        size = 0
-        for number, info in enumerate(archive):
-            size += info.size  # what is not wanted is decompressed, too
-            if number >= MOST_MEMBERS or size > LARGEST_ARCHIVE:
+    with _PlainTar.open(path, "r|*", tarinfo=_PlainMember) as archive:
+        number = size = 0
+        while (info := archive.next()) is not None:
+            archive.members.clear()  # it would keep all of them
+            number, size = number + 1, size + info.size  # what is not wanted is decompressed, too
+            if number > MOST_MEMBERS or size > LARGEST_ARCHIVE:
                 raise RefusedArchive(f"more than {MOST_MEMBERS:,} members or {LARGEST_ARCHIVE >> 30} GB")
             if info.isreg():
                 yield info.name.removeprefix("./"), info.size, partial(_read_tar, archive, info)
@@ -145,8 +197,8 @@ def folder_members(folder: Path) -> Iterator[Member]:
     for _, entries in folders_below(str(folder)):
         for entry in entries:
             number += 1
-            if number > MOST_MEMBERS:
-                raise RefusedArchive(f"more than {MOST_MEMBERS:,} members")
+            if number > MOST_ENTRIES:
+                raise RefusedArchive(f"more than {MOST_ENTRIES:,} files")
             if entry.is_file(follow_symlinks=False):
                 name, size = os.path.relpath(entry.path, folder), entry.stat(follow_symlinks=False).st_size
                 yield name.replace(os.sep, "/"), size, partial(_read_file, entry.path)
@@ -162,5 +214,9 @@ def _read_tar(archive: tarfile.TarFile, info: tarfile.TarInfo, most: int) -> byt
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    with archive.open(info) as file:
-        return file.read(most)
+    """A member that is encrypted, packed in a way that nobody knows, or damaged, is an OSError: the others are read."""
+    try:
+        with archive.open(info) as file:
+            return file.read(most)
+    except _DAMAGES as error:
+        raise OSError(str(error) or "it is damaged") from None

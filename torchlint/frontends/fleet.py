@@ -72,12 +72,12 @@ def fleet(list_: str, output: str, executor: str, **given: Any) -> int:
             run = Fleet(sources, output, wishes, progress)
             done = run.run(at)
         finished = True
+        told = summary(done)
+        atomic.put(os.path.join(output, "summary.md"), told.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise Failure(f"--output {output}: {error.strerror or error}") from None
     finally:
         at.close(now=not finished)
-    told = summary(done)
-    atomic.put(os.path.join(output, "summary.md"), told.encode("utf-8", "backslashreplace"))
     if not given["quiet"]:
         put(told)
         if run.spared:
