@@ -318,7 +318,7 @@ def test_what_a_journal_says_is_printed_harmlessly(tmp_path: Path) -> None:
     line |= {"counts": {"\x1b[31mTL105": 1}, "notices": ["left out: \x1b]0;a\x07"], "source": "\x1b[2J"}
     path.write_text(json.dumps(line) + "\n")
     run = fleet(tmp_path, "one")
-    assert "had been done before" in run.stderr + run.stdout and "\\x1b[31mTL105" in run.stdout
+    assert "had been done before" in run.stderr + run.stdout and r"\\x1b\[31mTL105" in run.stdout
     assert not [letter for letter in run.stdout + run.stderr if letter < " " and letter != "\n"]
 
 

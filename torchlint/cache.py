@@ -28,6 +28,7 @@ from torchlint.walk import Group, Stamp, stamp
 
 MENTIONS, NAMES = "mentions ", "names "  # questions about a word: in programs, and in the texts beside them, too
 NOTHING = Raw(b"\x90")  # no findings
+_MOST_NEW = 100  # files that were asked for in vain and are there now
 _TABLES = ("reasons", "unknowns", "classes")  # what of the counts of a dry run are tables
 
 
@@ -151,12 +152,16 @@ class Cache:
             if what == MISSING:
                 del part.places[path]
             self._dirty = True
-        for folder, names in part.missing.items():
-            for name in _there(folder).intersection(names):
-                path = os.path.join(folder, name)
-                if read(path) is not None:
-                    changed.add(path)
-                    names.remove(name)
+        here = {folder: _there(folder).intersection(names) for folder, names in part.missing.items()}
+        if sum(map(len, here.values())) > _MOST_NEW:
+            part.entries.clear()  # to see what they change would cost more
+            part.missing.clear()
+            self._dirty = True
+            return changed
+        for folder, found in here.items():
+            new = {name for name in found if read(os.path.join(folder, name)) is not None}
+            changed.update(os.path.join(folder, name) for name in new)
+            part.missing[folder] = [name for name in part.missing[folder] if name not in new]
         return changed
 
     def _new_files(self, part: CachePart, root: str) -> set[str]:

@@ -45,6 +45,10 @@ class GitError(ConfigError):
     """What git does not answer, in its own words."""
 
 
+class LongAnswer(GitError):
+    """More than anybody wants to read."""
+
+
 def git(
     folder: str,
     *arguments: str,
@@ -86,7 +90,7 @@ def git(
             process.kill()
             process.wait()
     if answer.has_more:
-        raise GitError(f"git says more than {most >> 20} MB in {folder}")
+        raise LongAnswer(f"git says more than {most >> 20} MB in {folder}")
     if process.returncode not in codes:
         said = complaint.data.decode(errors="replace").strip().splitlines()
         raise GitError(said[0].removeprefix("fatal: ") if said else f"git {arguments[0]} fails in {folder}")

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import IO, cast
 
 from torchlint.fleet.unpacking import MOST_MEMBERS, Member, RefusedArchive
-from torchlint.git import GitError, git, program
+from torchlint.git import GitError, LongAnswer, git, program
 from torchlint.reading import read, read_start
 
 _PATIENCE = 1800  # seconds for what comes over the network
 _LISTING = 120  # for the names of all files of a large repository
 _LONGEST_REFERENCE = 1000  # bytes of a file that holds one
 _LARGEST_REFERENCES = 32 << 20  # bytes of the file that holds many
+_LONGEST_LIST = 16 << 20  # bytes of the names of all files, with what git says of each
 _REFERENCE = re.compile(r"HEAD|refs/\w[\w./+-]*(?<!\.)")
 
 
@@ -58,7 +59,11 @@ class Store:
 
     def members(self, commit: str) -> Iterator[Member]:
         """The regular files of a commit."""
-        lines = self._ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
+        try:
+            listed = self._ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit, most=_LONGEST_LIST)
+        except LongAnswer:
+            raise RefusedArchive(f"more than {_LONGEST_LIST >> 20} MB of names") from None
+        lines = listed.split(b"\0")[:-1]
         if len(lines) > MOST_MEMBERS:
             raise RefusedArchive(f"more than {MOST_MEMBERS:,} files")
         command = [program(), f"--git-dir={self.folder}", "cat-file", "--batch"]
@@ -69,8 +74,8 @@ class Store:
                 if kind == b"blob" and mode.startswith(b"100") and size.isdigit():  # a link is 120000
                     yield os.fsdecode(name), int(size), partial(_blob, reader, digest)
 
-    def _ask(self, *words: str) -> bytes:
-        return git(str(self.folder), f"--git-dir={self.folder}", *words, seconds=_LISTING)
+    def _ask(self, *words: str, most: int = 0) -> bytes:
+        return git(str(self.folder), f"--git-dir={self.folder}", *words, seconds=_LISTING, most=most)
 
 
 def directory_of(folder: Path) -> Path | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from torchlint.fleet.linting import LEFT_OUT
 from torchlint.fleet.running import Done
-from torchlint.printable import printable
+from torchlint.reports.markdown import in_table
 
 
 def summary(done: Iterable[Done]) -> str:
@@ -14,13 +15,13 @@ def summary(done: Iterable[Done]) -> str:
     done = list(done)
     rows = [
         (
-            printable(one.name),
+            in_table(one.name),
             f"{one.files:,}",
             f"{one.lines:,}",
             f"{sum(one.counts.values()):,}",
-            _cell(", ".join(f"{code} ×{number}" if number > 1 else code for code, number in one.counts.items())),
+            in_table(", ".join(f"{code} ×{number}" if number > 1 else code for code, number in one.counts.items())),
             f"{one.seconds:.1f}",
-            _cell("; ".join((*one.failures, *(n for n in one.notices if n.startswith("left out: "))))),
+            in_table("; ".join((*one.failures, *(n for n in one.notices if n.startswith(LEFT_OUT))))),
         )
         for one in done
     ]
@@ -30,7 +31,7 @@ def summary(done: Iterable[Done]) -> str:
         found.update(one.counts)
         where.update(one.counts.keys())
     rules = [
-        (_cell(code), f"{number:,}", f"{where[code]:,}")
+        (in_table(code), f"{number:,}", f"{where[code]:,}")
         for code, number in sorted(found.items(), key=lambda i: (-i[1], i[0]))
     ]
     tables = [
@@ -43,7 +44,3 @@ def summary(done: Iterable[Done]) -> str:
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return printable(text).replace("|", r"\|")

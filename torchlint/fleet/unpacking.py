@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import os
@@ -14,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from torchlint.printable import shortened
 from torchlint.project import folders_below
@@ -41,6 +43,12 @@ _TAR_HEADERS = (
 
 _WIDEST = 200  # characters of a name in a line about it
 _DAMAGES = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, MemoryError)
+
+_COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.GzipFile,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+}
 
 # A file's name in its archive, its size if it is known, and how to read at most so many bytes of it.
 Member = tuple[str, int, Callable[[int], bytes]]
@@ -180,7 +188,7 @@ class _PlainMember(tarfile.TarInfo):
 
 def tar_members(path: Path) -> Iterator[Member]:
     """The regular files of a tar archive, compressed or not. They are read as they come: it is never sought in."""
-    with _PlainTar.open(path, "r|*", tarinfo=_PlainMember) as archive:
+    with _decompressed(path) as file, _PlainTar.open(fileobj=file, mode="r|", tarinfo=_PlainMember) as archive:
         number = size = 0
         while (info := archive.next()) is not None:
             archive.members.clear()  # it would keep all of them
@@ -189,6 +197,18 @@ def tar_members(path: Path) -> Iterator[Member]:
                 raise RefusedArchive(f"more than {MOST_MEMBERS:,} members or {LARGEST_ARCHIVE >> 30} GB")
             if info.isreg():
                 yield info.name.removeprefix("./"), info.size, partial(_read_tar, archive, info)
+
+
+def _decompressed(path: Path) -> IO[bytes]:
+    """The bytes of a file that may be compressed, a little at a time. `tarfile` would unpack ten kilobytes at once, to
+    hundreds of megabytes, and copy what is left of them for each member.
+    """
+    with open(path, "rb") as file:
+        start = file.read(6)
+    for magic, opened in _COMPRESSED.items():
+        if start.startswith(magic):
+            return opened(path)
+    return open(path, "rb")
 
 
 def folder_members(folder: Path) -> Iterator[Member]:
@@ -215,6 +235,8 @@ def _read_tar(archive: tarfile.TarFile, info: tarfile.TarInfo, most: int) -> byt
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     """A member that is encrypted, packed in a way that nobody knows, or damaged, is an OSError: the others are read."""
+    if info.flag_bits & 1:
+        raise OSError("it is encrypted")
     try:
         with archive.open(info) as file:
             return file.read(most)

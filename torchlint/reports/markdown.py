@@ -15,7 +15,7 @@ from torchlint.result import Result
 
 LONGEST = 60_000  # characters: GitHub takes 65,536 in a comment
 _SPAN = re.compile(r"`([^`\n]+)`")
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&$])")
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_]))")  # an underline in a word means nothing
 # A word with this in it would become a link, or a message to somebody, if it were no code.
 _LINKED = re.compile(r"@\w|#\d|GH-\d|://|www\.|\b[0-9a-f]{7,40}\b", re.IGNORECASE)
 _WORD = re.compile(r"(\s+)")
@@ -62,6 +62,11 @@ def inline(text: str) -> str:
     """A line of text in which only the code that it quotes is marked: nothing else in it means something."""
     parts = _SPAN.split(printable(text))
     return "".join(_code(part) if index % 2 else _plain(part) for index, part in enumerate(parts))
+
+
+def in_table(text: str) -> str:
+    """What stands in a cell of a table: nothing in it means something, nor ends the cell."""
+    return _plain(printable(text).replace("|", r"\x7c"))
 
 
 def _plain(text: str) -> str:

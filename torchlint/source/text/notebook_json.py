@@ -16,6 +16,7 @@ _CHARACTER = re.compile(
 )
 _LINE = re.compile(r"(?:\\[^n]|[^\\])*\\n|(?:\\[^n]|[^\\])+", re.DOTALL)
 _decoder = json.JSONDecoder()
+MOST_LINES = 200_000  # that the sources of cells are listed in: each is found by itself
 
 
 class NotebookError(ValueError):
@@ -94,6 +95,7 @@ class _Scanner:
     def __init__(self, text: str):
         self.text = text
         self.at = 1 if text.startswith("\ufeff") else 0
+        self.lines = 0  # of sources
 
     def document(self) -> NotebookText:
         if self.peek() != "{":
@@ -155,6 +157,9 @@ class _Scanner:
     def string(self) -> Token:
         if self.peek() != '"':
             raise NotebookError("the source of a cell holds something else than text", *self.place())
+        self.lines += 1
+        if self.lines > MOST_LINES:
+            raise NotebookError(f"the cells of the notebook have more than {MOST_LINES:,} lines")
         start = self.at + 1
         value, self.at = scanstring(self.text, start, True)
         return Token(start, self.at - 1, value)
