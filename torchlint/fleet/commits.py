@@ -15,7 +15,7 @@ from torchlint.git import GitError, LongAnswer, git, program
 from torchlint.reading import read, read_start
 
 _PATIENCE = 1800  # seconds for what comes over the network
-_LISTING = 120  # for the names of all files of a large repository
+_LISTING = 30  # for the names of all files of a large repository
 _LONGEST_REFERENCE = 1000  # bytes of a file that holds one
 _LARGEST_REFERENCES = 32 << 20  # bytes of the file that holds many
 _LONGEST_LIST = 16 << 20  # bytes of the names of all files, with what git says of each

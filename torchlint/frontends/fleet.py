@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any
 
 import click
@@ -66,7 +67,7 @@ def fleet(list_: str, output: str, executor: str, **given: Any) -> int:
         at = engine(executor, given["jobs"] or available_processors())
     except NoExecutor as error:
         raise Failure(f"--executor {error}") from None
-    finished = False
+    finished, ending = False, signal.signal(signal.SIGTERM, _end)
     try:
         with Progress(given["quiet"], "repository", "repositories") as progress:
             run = Fleet(sources, output, wishes, progress)
@@ -75,9 +76,10 @@ def fleet(list_: str, output: str, executor: str, **given: Any) -> int:
         told = summary(done)
         atomic.put(os.path.join(output, "summary.md"), told.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise Failure(f"--output {output}: {error.strerror or error}") from None
+        raise Failure(f"--output {error.filename2 or output}: {error.strerror or error}") from None
     finally:
         at.close(now=not finished)
+        signal.signal(signal.SIGTERM, ending)
     if not given["quiet"]:
         put(told)
         if run.spared:
@@ -88,3 +90,8 @@ def fleet(list_: str, output: str, executor: str, **given: Any) -> int:
     if failures:
         return 2
     return int(any(one.counts for one in done) and not given["exit_zero"])
+
+
+def _end(number: int, frame: object) -> None:
+    """What is unpacked is removed, as at every other end."""
+    raise SystemExit(128 + number)
