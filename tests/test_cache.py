@@ -13,7 +13,7 @@ from samples import BAD, MODEL, USER, found
 
 import torchlint
 from torchlint import cache_files as files
-from torchlint.cache import judges_of
+from torchlint.cache import NOTHING, Cache, CachePart, Entry, judges_of
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.frontends.summary import statistics
@@ -540,3 +540,18 @@ def test_who_asks_for_a_path_that_no_file_has_is_linted_all_the_same(old):
     old({"a.py": asks + BAD})
     for times in range(2):
         assert cached(settings=Settings()) == (times, ["a.py:8:TL101"])
+
+
+@pytest.mark.parametrize("count, is_read, kept", [(3, True, ["d"]), (101, False, None)])
+def test_files_that_were_missing_are_not_all_read_if_there_are_many(tmp_path, monkeypatch, count, is_read, kept):
+    """A cache of somebody else may say that any folder's files were."""
+    names = [f"f{number}" for number in range(count)]
+    for name in names:
+        (tmp_path / name).write_text("x")
+    part = CachePart({"a": Entry("", NOTHING)}, missing={str(tmp_path): [*names, "d"]})
+    looked: list[str] = []
+    monkeypatch.setattr("torchlint.cache.read", lambda path: looked.append(path) or b"")
+    changed = Cache("", 0)._changed(part, {})
+    paths = {str(tmp_path / name) for name in names}
+    assert (changed == paths, set(looked) == paths, "a" in part.entries) == (is_read, is_read, is_read)
+    assert part.missing.get(str(tmp_path)) == kept

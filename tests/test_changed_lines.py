@@ -5,13 +5,21 @@ import os
 import shlex
 import stat
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
+from effort import calls_of
+from msgspec.structs import replace
 from samples import BAD, GOOD
 
+from torchlint import changed_lines
 from torchlint import git as ask
+from torchlint.changed_lines import keep_changed
+from torchlint.config import Settings
+from torchlint.finding import Span
 from torchlint.frontends import cli
+from torchlint.run import check
 
 pytestmark = pytest.mark.usefixtures("alone")
 OTHER = "\n\ndef other(logits, y):\n    return F.cross_entropy(F.softmax(logits, dim=1), y)\n"
@@ -288,3 +296,67 @@ def test_the_command_line_is_whole(repository, capsys):
     repository({"a.py": BAD})
     assert cli.main(["check", "a.py", "--no-dry-run", "--diff-base", "HEAD"]) == 0
     assert "passed" in capsys.readouterr().out
+
+
+def changed(root, **files):
+    """What is found in the files of a repository that were committed and then changed, and their names."""
+    for name, text in files.items():
+        (root / f"{name}.py").write_text(text)
+    return check([str(root)], Settings(dry_run=False), cache=False), [str(root / f"{name}.py") for name in files]
+
+
+def test_an_earlier_text_of_many_lines_costs_little_more_than_its_size(repository):
+    root = repository({"a.py": "\n" * 500_000, "b.py": "\n" * 500_000})
+    result, paths = changed(root, a=BAD, b=BAD)
+    tracemalloc.start()
+    try:
+        assert keep_changed(result, "HEAD", paths) == 0 and len(result.findings) == 2
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "lines, left", [(100, ["a.py:9", "b.py:9", "c.py:9"]), (12, ["a.py:9", "b.py:9", "c.py:5", "c.py:9"])]
+)
+def test_texts_are_compared_some_at_a_time(repository, run, monkeypatch, lines, left):
+    root = repository({"a.py": BAD, "b.py": BAD, "c.py": BAD})
+    assert BAD.count("\n") == 5
+    monkeypatch.setattr(changed_lines, "_AT_ONCE", 10)
+    monkeypatch.setattr(changed_lines, "_MOST_LINES", lines)
+    for name in "abc":
+        (root / f"{name}.py").write_text(BAD + OTHER)
+    assert places(run("--diff-base", "HEAD", "--output-format", "concise")[1]) == left
+
+
+def test_a_line_that_looks_like_the_head_of_a_file_is_a_line(repository, run):
+    root = repository({"a.py": BAD, "b.py": BAD})
+    (root / "a.py").write_text(f'"""\n++ new/1\n"""\n{BAD}{OTHER}')
+    (root / "b.py").write_text(f"{BAD}# here\n")
+    assert places(run("--diff-base", "HEAD", "--output-format", "concise")[1]) == ["a.py:12"]
+
+
+def test_a_place_of_any_size_is_compared_at_once(repository):
+    root = repository({"a.py": BAD + OTHER})
+    result, paths = changed(root, a=BAD.replace("dim=1", "dim=-1") + OTHER)
+    first, second = result.findings
+    result.findings = [replace(first, span=Span(1, 1, 10**12, 1)), replace(second, span=Span(10**12, 1, 10**13, 1))]
+    assert calls_of(lambda: keep_changed(result, "HEAD", paths), 100_000) <= 100_000
+    assert [finding.span.line for finding in result.findings] == [1]
+
+
+def test_the_names_of_a_revision_are_not_read_without_end(repository, run, monkeypatch):
+    root = repository({f"some_{number}.py": "" for number in range(50)} | {"a.py": BAD})
+    (root / "a.py").write_text(BAD + OTHER)
+    monkeypatch.setattr(ask, "LONGEST", 2000)
+    code, _, err = run("a.py", "--diff-base", "HEAD")
+    assert code == 2 and err.count("\n") == 1 and "git says more than 0 MB" in err
+
+
+def test_what_git_says_is_read_while_it_is_asked(repository):
+    """Neither waits for the other, and what is too long is cut off."""
+    root = str(repository({"a.py": BAD}))
+    many = b"HEAD\n" * 100_000
+    assert len(ask.git(root, "cat-file", "--batch-check", stdin=many)) > 5_000_000
+    with pytest.raises(ask.LongAnswer):
+        ask.git(root, "cat-file", "--batch-check", stdin=many, most=1 << 20)

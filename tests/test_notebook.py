@@ -9,6 +9,7 @@ from torchlint.config import Selection, Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.linter import Job, lint
 from torchlint.reading import SOURCE
+from torchlint.source.text import notebook_json
 from torchlint.source.text.notebook import Notebook, NotebookError
 
 
@@ -535,3 +536,12 @@ def test_a_none_that_an_exercise_wants_filled_in_is_not_said_to_be_called(tmp_pa
 
     assert said("sheet.ipynb", document(*cells)) == []
     assert said("script.py", "\n".join(cells)) == ["TL907"]
+
+
+def test_the_sources_of_a_notebook_have_a_largest_number_of_lines(monkeypatch):
+    """Each of them is found by itself, and may be empty."""
+    monkeypatch.setattr(notebook_json, "MOST_LINES", 10)
+    cells = ['{"cell_type": "code", "source": [%s]}' % ", ".join(['""'] * 4)] * 3
+    with pytest.raises(NotebookError, match="the cells of the notebook have more than 10 lines"):
+        Notebook.parse('{"cells": [%s], "nbformat": 4}' % ", ".join(cells))
+    assert Notebook.parse('{"cells": [%s], "nbformat": 4}' % ", ".join(cells[:2])).broken == []
