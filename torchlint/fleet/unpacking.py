@@ -30,6 +30,7 @@ LARGEST_HEADER = 1 << 20
 LARGEST_HEADERS = 16 << 20  # all that is said of members; what is said of all of them counts for each
 LARGEST_DIRECTORY = 16 << 20  # of a zip archive, which is read whole before its members are known
 LONGEST_NAME = 1000  # bytes of a path: with the folder that it is written to, a disk takes it
+MOST_MEMORY = 256 << 20  # to unpack an archive
 MOST_FILES = 20_000
 MOST_MEMBERS = 100_000
 MOST_ENTRIES = 500_000  # of a folder: to see one costs a tenth of what a member of an archive does
@@ -41,13 +42,15 @@ _TAR_HEADERS = (
     tarfile.GNUTYPE_LONGLINK,
 )
 
+_PART = 1 << 16  # bytes that are unpacked at once
 _WIDEST = 200  # characters of a name in a line about it
-_DAMAGES = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, MemoryError)
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, MemoryError)
+_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # `zipfile` would unpack the others to any size at once
 
 _COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.GzipFile,
     b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"\xfd7zXZ\0": lambda path: io.BufferedReader(_Xz(open(path, "rb"))),
 }
 
 # A file's name in its archive, its size if it is known, and how to read at most so many bytes of it.
@@ -154,6 +157,36 @@ class _InSmallParts(io.BufferedReader):
         return super().read(size)
 
 
+class _Xz(io.RawIOBase):
+    """What an xz file holds. It says itself how much memory it wants: up to four gigabytes."""
+
+    def __init__(self, file: IO[bytes]):
+        self.file = file
+        self.unpacker = lzma.LZMADecompressor(memlimit=MOST_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = b""
+        while not data:
+            more = self.file.read(_PART) if self.unpacker.needs_input or self.unpacker.eof else b""
+            if self.unpacker.eof:  # there may be others behind it, after zeros
+                more = (self.unpacker.unused_data + more).lstrip(b"\0")
+                if not more:
+                    return 0
+                self.unpacker = lzma.LZMADecompressor(memlimit=MOST_MEMORY)
+            elif self.unpacker.needs_input and not more:
+                raise EOFError("it ends too early")
+            data = self.unpacker.decompress(more, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
 class _PlainTar(tarfile.TarFile):
     """An archive that counts what is said of its members, in bytes."""
 
@@ -237,6 +270,8 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     """A member that is encrypted, packed in a way that nobody knows, or damaged, is an OSError: the others are read."""
     if info.flag_bits & 1:
         raise OSError("it is encrypted")
+    if info.compress_type not in _READ:
+        raise OSError("it is packed in another way than by deflate")
     try:
         with archive.open(info) as file:
             return file.read(most)
