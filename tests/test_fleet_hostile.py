@@ -192,6 +192,20 @@ def test_an_xz_archive_may_have_several_parts_and_an_end(tmp_path: Path, cut: in
         assert done.returncode == 1 and found(tmp_path, "parts") == [("a.py", 5, "TL105")]
 
 
+@pytest.mark.parametrize("name, opened, refused", [("a.tar", open, False), ("a.tar.gz", gzip.open, True)])
+def test_what_is_packed_too_well_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, opened: Callable, refused: bool
+) -> None:
+    monkeypatch.setattr(unpacking, "LARGEST_ARCHIVE", 80_000)
+    with opened(tmp_path / name, "wb") as file:
+        file.write(header("x.bin", 20_480) + bytes(20_480 + 1024))
+    if refused:
+        with pytest.raises(RefusedArchive):
+            list(tar_members(tmp_path / name))
+    else:
+        assert len(list(tar_members(tmp_path / name))) == 1
+
+
 def test_members_are_not_kept(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "many.tar.gz", "wb") as file:
         file.write(header("x.txt") * 2_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import FileIO
 
 SOURCE = 2 << 20  # bytes of Python: the parser's tree takes a hundred times as much, and more of what wants it to
 NOTEBOOK = 32 << 20  # with the pictures in it
@@ -30,6 +31,12 @@ def read(path: str, limit: int = 0, follow: bool = True) -> bytes:
 
 def read_start(path: str, limit: int, follow: bool = True) -> tuple[bytes, bool]:
     """What a file begins with, and whether there is more."""
+    with opened(path, follow) as file:
+        return read_handle(file.fileno(), limit, os.fstat(file.fileno()).st_size)
+
+
+def opened(path: str, follow: bool = True) -> FileIO:
+    """A regular file for whoever reads it piece by piece."""
     # Opening a device can do something, so the name is looked at first; by then another file may have it, so the
     # descriptor is looked at, too.
     try:
@@ -38,11 +45,11 @@ def read_start(path: str, limit: int, follow: bool = True) -> tuple[bytes, bool]
     except ValueError:  # a null character
         raise OSError(errno.EINVAL, "this is not a path") from None
     try:
-        status = os.fstat(handle)
-        check_kind(status)
-        return read_handle(handle, limit, status.st_size)
-    finally:
+        check_kind(os.fstat(handle))
+        return FileIO(handle, "rb")
+    except BaseException:
         os.close(handle)
+        raise
 
 
 def read_handle(handle: int, limit: int, likely: int = 1 << 16) -> tuple[bytes, bool]:

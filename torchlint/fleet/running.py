@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from hashlib import blake2b
@@ -64,22 +65,24 @@ class Fleet:
     def run(self, engine: Engine) -> list[Done]:
         """Lints what is not done, and says what came of each, in the order of the list."""
         running: dict[Future, Parcel] = {}
-        for parcel in self._parcels():
-            while len(running) >= 2 * engine.capacity():  # the next ones are there when a worker is free
-                self._gather(running)
-            running[engine.submit(parcel.data, self._encoded)] = parcel
+        # One folder around all that is brought: whoever is told to end while a part of it is removed removes the rest.
+        with tempfile.TemporaryDirectory(prefix="torchlint-fleet-") as scratch:
+            for parcel in self._parcels(scratch):
+                while len(running) >= 2 * engine.capacity():  # the next ones are there when a worker is free
+                    self._gather(running)
+                running[engine.submit(parcel.data, self._encoded)] = parcel
         while running:
             self._gather(running)
         return [self.done[source.name] for source in self.sources]
 
-    def _parcels(self) -> Iterator[Parcel]:
+    def _parcels(self, scratch: str) -> Iterator[Parcel]:
         """What is to be linted. What is not on this disk is not fetched again to see whether it has changed."""
         for source in self.sources:
             key = "" if source.is_here else self._key(source.words.encode())
             if not self._is_done(source, key):
                 try:
                     left_out: list[str] = []
-                    with members_of(source) as members:
+                    with members_of(source, scratch) as members:
                         data = bundle(list(chosen(members, left_out)))
                 except NotBrought as error:
                     self._end(source, "", RepositoryReport(failures=(str(error),)))

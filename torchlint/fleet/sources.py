@@ -97,10 +97,12 @@ def _free(name: str, taken: dict[str, Source]) -> str:
 
 
 @contextmanager
-def members_of(source: Source) -> Iterator[Iterator[Member]]:
-    """The files of a source while they are read. Nothing of it is built, checked out or run."""
+def members_of(source: Source, folder: str) -> Iterator[Iterator[Member]]:
+    """The files of a source while they are read, for which some are brought into a folder. Nothing of it is built,
+    checked out or run.
+    """
     try:
-        with tempfile.TemporaryDirectory(prefix="torchlint-fleet-") as scratch:
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
             yield _members(source, Path(scratch))
     except Exception as error:  # of whatever reads archives, which have words of their own for each damage
         said = getattr(error, "strerror", None) or str(error) or type(error).__name__

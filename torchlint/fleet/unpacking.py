@@ -20,12 +20,13 @@ from typing import IO, Any
 
 from torchlint.printable import shortened
 from torchlint.project import folders_below
-from torchlint.reading import read_start, too_large
+from torchlint.reading import opened, read_start, too_large
 
 SUFFIXES = (".py", ".ipynb", ".pyi", ".toml", ".gitignore")  # what is linted, and what says how
 LARGEST_FILE = 4 << 20
 LARGEST_SOURCE = 256 << 20
-LARGEST_ARCHIVE = 8 << 30
+LARGEST_ARCHIVE = 8 << 30  # unpacked; one that is packed much better than files are gets an eighth of it
+_DENSEST = 50  # times its size: text and weights are packed to a tenth at best
 LARGEST_HEADER = 1 << 20
 LARGEST_HEADERS = 16 << 20  # all that is said of members; what is said of all of them counts for each
 LARGEST_DIRECTORY = 16 << 20  # of a zip archive, which is read whole before its members are known
@@ -47,10 +48,10 @@ _WIDEST = 200  # characters of a name in a line about it
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, MemoryError)
 _READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # `zipfile` would unpack the others to any size at once
 
-_COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
-    b"\x1f\x8b": gzip.GzipFile,
+_COMPRESSED: dict[bytes, Callable[[io.FileIO], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\0": lambda path: io.BufferedReader(_Xz(open(path, "rb"))),
+    b"\xfd7zXZ\0": lambda file: io.BufferedReader(_Xz(file)),
 }
 
 # A file's name in its archive, its size if it is known, and how to read at most so many bytes of it.
@@ -138,7 +139,7 @@ def _write(path: Path, data: bytes) -> bool:
 
 def zip_members(path: Path) -> Iterator[Member]:
     """The regular files of a zip archive such as a wheel."""
-    with _InSmallParts(io.FileIO(path)) as file, zipfile.ZipFile(file) as archive:
+    with _InSmallParts(opened(str(path))) as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         if len(infos) > MOST_MEMBERS:
             raise RefusedArchive(f"more than {MOST_MEMBERS:,} members")
@@ -182,10 +183,6 @@ class _Xz(io.RawIOBase):
         buffer[: len(data)] = data
         return len(data)
 
-    def close(self) -> None:
-        self.file.close()
-        super().close()
-
 
 class _PlainTar(tarfile.TarFile):
     """An archive that counts what is said of its members, in bytes."""
@@ -221,27 +218,28 @@ class _PlainMember(tarfile.TarInfo):
 
 def tar_members(path: Path) -> Iterator[Member]:
     """The regular files of a tar archive, compressed or not. They are read as they come: it is never sought in."""
-    with _decompressed(path) as file, _PlainTar.open(fileobj=file, mode="r|", tarinfo=_PlainMember) as archive:
+    most = min(LARGEST_ARCHIVE, max(LARGEST_ARCHIVE // 8, _DENSEST * path.stat().st_size))
+    with (
+        opened(str(path)) as file,
+        _PlainTar.open(fileobj=_decompressed(file), mode="r|", tarinfo=_PlainMember) as archive,
+    ):
         number = size = 0
         while (info := archive.next()) is not None:
             archive.members.clear()  # it would keep all of them
             number, size = number + 1, size + info.size  # what is not wanted is decompressed, too
-            if number > MOST_MEMBERS or size > LARGEST_ARCHIVE:
-                raise RefusedArchive(f"more than {MOST_MEMBERS:,} members or {LARGEST_ARCHIVE >> 30} GB")
+            if number > MOST_MEMBERS or size > most:
+                raise RefusedArchive(f"more than {MOST_MEMBERS:,} members or {most >> 30} GB")
             if info.isreg():
                 yield info.name.removeprefix("./"), info.size, partial(_read_tar, archive, info)
 
 
-def _decompressed(path: Path) -> IO[bytes]:
+def _decompressed(file: io.FileIO) -> IO[bytes]:
     """The bytes of a file that may be compressed, a little at a time. `tarfile` would unpack ten kilobytes at once, to
     hundreds of megabytes, and copy what is left of them for each member.
     """
-    with open(path, "rb") as file:
-        start = file.read(6)
-    for magic, opened in _COMPRESSED.items():
-        if start.startswith(magic):
-            return opened(path)
-    return open(path, "rb")
+    start = file.read(6)
+    file.seek(0)
+    return next((unpacked(file) for magic, unpacked in _COMPRESSED.items() if start.startswith(magic)), file)
 
 
 def folder_members(folder: Path) -> Iterator[Member]:

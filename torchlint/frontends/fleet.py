@@ -94,4 +94,5 @@ def fleet(list_: str, output: str, executor: str, **given: Any) -> int:
 
 def _end(number: int, frame: object) -> None:
     """What is unpacked is removed, as at every other end."""
+    signal.signal(number, signal.SIG_IGN)  # once is enough
     raise SystemExit(128 + number)
