@@ -63,7 +63,7 @@ in_tests = False
 
 @on_call("torch.utils.data.DataLoader", needs="num_workers|worker")
 def check(loader: Call):
-    workers = loader.usual_number("num_workers", 5)
+    workers = loader.most_usual_number("num_workers", 5)
     if not workers or loader.argument("multiprocessing_context") or loader.project_says("spawn", "forkserver"):
         return
     for value in run_by_workers(loader.value):

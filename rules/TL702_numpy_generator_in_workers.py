@@ -77,7 +77,7 @@ GENERATORS = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Ra
 
 @on_call("torch.utils.data.DataLoader", needs="num_workers|worker")  # in whichever file the settings stand
 def check(loader: Call):
-    if not loader.usual_number("num_workers", 5) or loader.keyword_names is None:
+    if not loader.most_usual_number("num_workers", 5) or loader.keyword_names is None:
         return
     started = loader.argument("worker_init_fn", 9)
     starts = loader.origins(started) if started is not None else loader.keyword_origins("worker_init_fn")
@@ -109,7 +109,7 @@ SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random.", "torch.
 @on_call("torch.utils.data.DataLoader", needs=("num_workers|worker", "worker_init_fn|worker", "seed(|seed_all"))
 def seeded_alike(loader: Call):
     """`worker_init_fn` gives each worker the same seed, and what workers run draws from that generator."""
-    if not loader.usual_number("num_workers", 5):
+    if not loader.most_usual_number("num_workers", 5):
         return
     drawn = {name for function in run_by_workers(loader) for name in names_drawn(function)}
     seeds = [

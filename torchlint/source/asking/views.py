@@ -404,6 +404,14 @@ class Call(Place):
         given = self.argument(name, position)
         return usual_number(self.value.at(given, ())) if given is not None else self.number(name, position)
 
+    def most_usual_number(self, name: str, position: int | None = None) -> int | float | None:
+        """The same, the greater one where a condition chooses: `workers if train else 0`"""
+        given = self.argument(name, position)
+        if not isinstance(given, ast.IfExp):
+            return self.usual_number(name, position)
+        found = [usual_number(self.value.at(side, ())) for side in (given.body, given.orelse)]
+        return max((one for one in found if one is not None), default=None)
+
     def made(self) -> Call | None:
         """The constructor call of the object that is called: `nn.Softmax(dim=1)` for `softmax(x)`."""
         if self.value.path == ("applied",):
