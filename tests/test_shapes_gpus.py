@@ -180,3 +180,28 @@ print(net(first - second), 64 // many)
 def test_what_fails_in_one_process_alone_is_no_mistake_of_many(tmp_path, line, instead, found):
     said = [fault.message for fault in faults_of(tmp_path, SHARED.replace(line, instead))]
     assert len(said) == len(found) and all(map(str.startswith, said, found)), said
+
+
+def test_a_call_that_fails_on_a_gpu_and_behind_that_on_the_cpu_is_said_to_do_both(tmp_path):
+    other = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = torch.ones(4)
+                self.out = nn.Linear(8, 2)
+
+            def forward(self, x):
+                return self.out(x * self.scale)
+        """
+    program = """
+        from other import Net
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = Net().to(device)
+        model(torch.ones(3, 4).to(device))
+        """
+    said = sorted(fault.kind for fault in faults_of(tmp_path, program, other=other))
+    assert said == ["device", "shape"]

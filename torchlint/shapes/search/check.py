@@ -510,11 +510,14 @@ class _Run:
             cause = failure.stack[-1][0] if failure.stack and TOO_EARLY in fault.message else failure.place
             if self.told.setdefault(cause, (fault.path, fault.span)) != (fault.path, fault.span):
                 return  # another way that leads to the same place, or another layer of the same constructor
-            known = self.faults.setdefault((fault.path, fault.span), fault)
+            at: tuple = (fault.path, fault.span)
+            if at in self.faults and self.faults[at].kind == "device" != fault.kind:
+                at = (*at, fault.kind)  # what a run without a GPU meets behind it, in the same call
+            known = self.faults.setdefault(at, fault)
             if known.presumed and not fault.presumed:  # what is surer is said
-                self.faults[fault.path, fault.span] = fault
+                self.faults[at] = fault
             elif tried is not None and known.notes != fault.notes:  # of several classes, not of one
-                self.faults[fault.path, fault.span] = msgspec.structs.replace(known, notes=plain.notes)
+                self.faults[at] = msgspec.structs.replace(known, notes=plain.notes)
 
     def here(self, fault: Fault, failure: FailedOperation) -> Fault:
         """The same fault at the call in this file that leads to it, if it lies in another file."""
