@@ -163,7 +163,7 @@ async def test_a_quick_fix_that_mends_nothing_is_not_offered(tmp_path, tree):
 
 async def test_who_selects_everything_gets_quick_fixes_of_the_first_findings(tmp_path):
     async with same_editor(tmp_path, QUIET) as at:
-        uri = at.open("a.py", LOSS + "    F.cross_entropy(F.softmax(x, dim=1), y)\n" * 250)
+        uri = at.open("a.py", LOSS + "F.cross_entropy(F.softmax(x, dim=1), y)\n" * 250)
         found = await at.diagnostics(uri)
         assert len(found) == 251
         told = [action.diagnostics[0].range.start.line for action in await at.actions(uri, found) if action.diagnostics]

@@ -13,7 +13,7 @@ from torchlint.source.text.index import DEFINITIONS
 
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EXITS = frozenset({"exit", "quit"})  # of Python itself, where the file gives these names to nothing
-_EXITS_OF_SYSTEM = frozenset({("sys", "exit"), ("os", "_exit"), ("os", "abort")})
+_EXITS_OF_SYSTEM = frozenset({"sys.exit", "os._exit", "os.abort"})
 _CELLS = ("# %%", "#%%", "# In[")  # a program of which parts are run by hand
 
 
@@ -69,5 +69,5 @@ class LeftBefore:
 
     def _exits(self, called: ast.expr) -> bool:
         if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
-            return (called.value.id, called.attr) in _EXITS_OF_SYSTEM
+            return f"{called.value.id}.{called.attr}" in _EXITS_OF_SYSTEM
         return isinstance(called, ast.Name) and called.id in _EXITS and called.id not in self._own

@@ -199,7 +199,7 @@ def _homes(data: bytes, imports: list[bytes]) -> Iterator[str]:
     takes_all = any(_STAR.search(said) for said in imports)
     for found in (_OF_ONE if b"__dict__" in data else _OF_ONE_BY_CALL).findall(data):
         home = next(filter(None, found))
-        if home == b"self" and found[1]:
+        if home == b"self" and any(found[2:]):
             continue  # `self.__dict__` has what an object is given, and none of its methods
         if takes_all or home.partition(b".")[0] in known:
             yield home.rpartition(b".")[2].decode()
