@@ -24,6 +24,7 @@ from torchlint.source.flow.decorated import gives_something_else
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class, made_by_default
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.names import named_file
 from torchlint.source.flow.patched import is_patched
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.records import entry, field, given_to
@@ -308,9 +309,8 @@ class CallTracer:
                     if inner:
                         yield from self._applied(inner[-1], value, depth + 1)
                         continue
-                frame = frame_of(
-                    value.module, value.node, value, origin, origin.frame
-                )  # which call of the Sequential it was
+                # Which call of the Sequential it was:
+                frame = frame_of(value.module, value.node, value, origin, origin.frame)
                 yield Value(origin.module, origin.node, frame, ("applied", *value.path))
             if not makers:
                 yield Value(value.module, None)
@@ -334,7 +334,7 @@ class CallTracer:
                 return
             imported = rooted_in_import(func)
             may_be_class = last_word(func.value)[:2].istitle()  # `Tool.flat(net)` of an imported class
-            if not self._as_module(call.at(func.value, ())) and (may_be_class or not imported):
+            if not named_file(call.at(func.value, ())) and (may_be_class or not imported):
                 found = False
                 for owner, instance in self._classes_of_receiver(call.at(func.value, ()), depth + 1):
                     method = owner.method(func.attr)

@@ -80,6 +80,15 @@ def changes_of(index: Index, name: str) -> list[ast.AST]:
     return _changed_names(index).get(name, [])
 
 
+def may_have_grown(module: Module, options: ast.expr) -> bool:
+    """Is what a name holds changed under it, where it is not made right there as a display?"""
+    if not changes_of(module.index, dotted(options) or ""):
+        return False
+    scope = options.at.lookup(options.id) if isinstance(options, ast.Name) else None
+    bound = [one.up for one in scope.bindings[options.id]] if scope is not None else []
+    return not bound or not all(isinstance(one, ast.Assign) and isinstance(one.value, ast.Dict) for one in bound)
+
+
 def says_a_key(module: Module, key: ast.expr) -> bool:
     """`TABLE[kind]`, `TABLE[config["loss"]]` and `TABLE[config.loss]`, where the file changes nothing of that name."""
     if isinstance(key, ast.Subscript):

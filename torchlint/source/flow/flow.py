@@ -17,11 +17,11 @@ from torchlint.facts import named, words
 from torchlint.source.flow.branches import live, may_run
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee, CallTracer
-from torchlint.source.flow.changed import CONTAINERS, changes_of, is_changed, is_given_anew, says_a_key
+from torchlint.source.flow.changed import CONTAINERS, changes_of, is_changed, is_given_anew, may_have_grown, says_a_key
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
-from torchlint.source.flow.names import brought_by_stars, imported_name
+from torchlint.source.flow.names import brought_by_stars, named_file
 from torchlint.source.flow.operands import followed
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
@@ -32,10 +32,11 @@ from torchlint.source.flow.signatures import (
     further_arguments,
     has_decorator,
     is_static,
+    stars_for,
 )
 from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of, only_word
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
-from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
+from torchlint.source.text.spelling import constant_key, root_of, rooted_in_import
 
 MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads to
 MANY_STEPS = 100_000  # of all questions about a file: where so much leads everywhere, the others are told less
@@ -466,7 +467,9 @@ class _Tracer(CallTracer):
                 yield from self._element(call.at(call.node, value.path), further, depth)
                 return
         argument = bound_argument(function, value.node, call, is_bound)
-        if argument is not None:
+        if argument is not None and argument.unknown and (given := self._in_stars(value, call, depth)):
+            yield from given
+        elif argument is not None:
             yield from self.trace(
                 Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth
             )
@@ -474,11 +477,20 @@ class _Tracer(CallTracer):
             default = default_of(function, value.node)
             yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
 
+    def _in_stars(self, value: Value, call: Value, depth: int) -> list[Value]:
+        """What `**options` gives a parameter by its name, where that is seen for certain."""
+        options = stars_for(value.node, call.node)
+        if options is None or may_have_grown(call.module, options):
+            return []
+        path = (value.node.arg, *value.path)
+        found = self.trace(call.at(options, path), depth)
+        return found if all(not one.unknown and one.path != path for one in found) else []
+
     # Attributes
 
     def _attribute(self, value: Value, depth: int) -> Iterator[Value]:
         node = value.node
-        module = self._as_module(value.at(node.value, ()))
+        module = named_file(value.at(node.value, ()))
         if module:
             yield from self._global(module, node.attr, value.path, depth) or [value]
             return
@@ -552,28 +564,6 @@ class _Tracer(CallTracer):
         del self.active[meant]
         search.keep(key, found, value, depth)
         return found
-
-    def _as_module(self, value: Value) -> Module | None:
-        """The project file that an expression names (`import model` … `model.Net`)."""
-        node = value.node
-        if isinstance(node, ast.Name):
-            scope = node.at.lookup(node.id)
-            bindings = scope.bindings[node.id] if scope else []
-            if len(bindings) == 1 and isinstance(bindings[0], ast.alias):
-                alias = bindings[0]
-                name, level = imported_name(alias)
-                if isinstance(alias.up, ast.ImportFrom):
-                    return value.module.imported(name, level)
-                return value.module.imported(name)
-        elif isinstance(node, ast.Attribute):
-            root = root_of(node)
-            scope = root.at.lookup(root.id) if root else None
-            if scope and len(scope.bindings[root.id]) == 1 and isinstance(scope.bindings[root.id][0], ast.alias):
-                name = dotted(node)
-                alias = scope.bindings[root.id][0]
-                if name and isinstance(alias.up, ast.Import) and not alias.asname:
-                    return value.module.imported(name)
-        return None
 
     def classes_of(self, value: Value, depth: int) -> list[tuple[ClassInfo, Value | None]]:
         """The project classes that an expression is an instance of (or is itself), each with the call that made it, if

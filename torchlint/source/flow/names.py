@@ -9,6 +9,8 @@ from functools import lru_cache
 from torchlint.facts import named, words
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.spelling import dotted, root_of
 
 _PRIVATE_HOMES = (
     (re.compile(r"^torch\.nn\.modules\.\w+\."), "torch.nn."),
@@ -86,3 +88,26 @@ _STARRED = {
     "torch.nn.functional": words(named(home="F")),
     "torch.utils.data": frozenset("Dataset DataLoader TensorDataset random_split Subset".split()),
 }
+
+
+def named_file(value: Value) -> Module | None:
+    """The project file that an expression names (`import model` … `model.Net`)."""
+    node = value.node
+    if isinstance(node, ast.Name):
+        scope = node.at.lookup(node.id)
+        bindings = scope.bindings[node.id] if scope else []
+        if len(bindings) == 1 and isinstance(bindings[0], ast.alias):
+            alias = bindings[0]
+            name, level = imported_name(alias)
+            if isinstance(alias.up, ast.ImportFrom):
+                return value.module.imported(name, level)
+            return value.module.imported(name)
+    elif isinstance(node, ast.Attribute):
+        root = root_of(node)
+        scope = root.at.lookup(root.id) if root else None
+        if scope and len(scope.bindings[root.id]) == 1 and isinstance(scope.bindings[root.id][0], ast.alias):
+            name = dotted(node)
+            alias = scope.bindings[root.id][0]
+            if name and isinstance(alias.up, ast.Import) and not alias.asname:
+                return value.module.imported(name)
+    return None

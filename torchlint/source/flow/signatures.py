@@ -31,6 +31,17 @@ def bound_argument(function: ast.AST, parameter: ast.arg, call: Value, bound: bo
     return None
 
 
+def stars_for(parameter: ast.arg, call: ast.Call) -> ast.expr | None:
+    """The one `**options` of a call that may give a parameter, if nothing else that is hidden may."""
+    function = parameter.up.up
+    if parameter in (function.args.vararg, function.args.kwarg, *function.args.posonlyargs):
+        return None
+    if last_word(call.func) == "partial" or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    options = [keyword.value for keyword in call.keywords if keyword.arg is None]
+    return options[0] if len(options) == 1 else None
+
+
 def further_arguments(function: ast.AST, call: ast.Call, bound: bool) -> list[ast.expr]:
     """What `*rest` of a function gets of a call; nothing where stars or a `partial` hide it."""
     if last_word(call.func) == "partial" or any(isinstance(a, ast.Starred) for a in call.args):
