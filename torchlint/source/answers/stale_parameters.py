@@ -381,7 +381,9 @@ def _made_before(module: Module, change: ast.stmt, text: str) -> list[Value]:
             found.append(made)
     found = found or [made for made in constructors(module) if _is_given_before(made, change, text)]
     made_of = (*constructors(module), *_made_by_helpers(module)) if not found else ()
-    return found or [made for made in made_of if _is_handed_before(made, change, text)]
+    found = found or [made for made in made_of if _is_handed_before(made, change, text)]
+    own = [made for made in _made_by_helpers(module) if is_own(made.node.func)] if not found else ()
+    return found or [made for made in own if _is_given_before(made, change, text)]
 
 
 @remembered
@@ -390,7 +392,7 @@ def _made_by_helpers(module: Module) -> list[Value]:
     stored = [node for node in module.index.nodes(ast.Assign) if isinstance(node.value, ast.Call)]
     # To look into all that a file calls costs more than it finds.
     named = [node.value for node in stored if any(sounds_like(n, OPTIMIZER) for n in (*node.targets, node.value))]
-    calls = [Value(module, call) for call in named if call.args or call.keywords]
+    calls = [Value(module, call) for call in named if call.args or call.keywords or is_own(call.func)]
     return [
         call
         for call in calls
@@ -436,10 +438,22 @@ def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
         return False
     return any(
         unparsed(held.node) == text
-        and enclosing_function(held.node) is function
+        and (enclosing_function(held.node) is function or _is_taken_of_self(held, made))
         and not any(held.node.lineno < other.lineno < change.lineno for other in _assignments(module, text))
         for held in holding(made).modules
     )
+
+
+def _is_taken_of_self(held: Value, made: Value) -> bool:
+    """Does `self.opt = self.make_optimizer()`, which nobody makes again, take all of it from what `self` has then?"""
+    module, method, target = made.module, enclosing_function(held.node), _variable(made)
+    if not is_own(made.node.func) or held.module is not module or target is None or _is_chosen(held.node):
+        return False
+    stored = [*_assignments(module, unparsed(target)), *_assignments(module, unparsed(root(held.node)))]
+    is_called = {callee.function for callee in callees(made)} == {method}
+    function = enclosing_function(made.node)
+    again = [a for a in stored if enclosing_function(a) is not function and unparsed(a.targets[0]) == unparsed(target)]
+    return is_called and not again and not any(enclosing_function(a) is method for a in stored)
 
 
 @remembered
