@@ -97,7 +97,7 @@ def apply(model, lr):
                 p -= lr * p.grad
 ```
 
-How it is found: `torchlint/source/answers/gradients_read.py`.
+How it is found: `torchlint/source/answers/gradients_read.py`, and `cleared_for_one.py` beside it.
 """
 
 import ast
@@ -105,6 +105,7 @@ from bisect import bisect_left
 from itertools import chain, zip_longest
 
 from torchlint import Loop, Round, on_round
+from torchlint.source.answers.cleared_for_one import is_cleared_for
 from torchlint.source.answers.gradients_read import may_read_gradients, reads_gradients
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.step")
@@ -136,12 +137,12 @@ def never_stepped(loop: Round, around: Round):
         return
     steps, is_judged = sorted(around.each("step"), key=_place), _judged(loop, around)
     for clear in loop.each("clear"):
-        if not clear.clears_optimizer or clear.event.loops or is_judged(clear):
+        if not clear.clears_optimizer or is_judged(clear):
             continue
         backward = loop.next_after(clear, "backward")
         near = (loop.last_before(clear, "backward", "step", "clear"), loop.next_after(clear, "backward", "clear"))
         others = [act for act in near if act is not None and act.clears_optimizer and act.on_text != clear.on_text]
-        if backward is None or others and not _is_only_cleared(loop, clear):
+        if not is_cleared_for(clear, backward, steps) or others and not _is_only_cleared(loop, clear):
             continue
         behind = bisect_left(steps, _place(clear), key=_place)
         nearest_first = chain.from_iterable(zip_longest(steps[behind:], reversed(steps[:behind])))
@@ -209,6 +210,5 @@ def _given_the_model(loop):
 def _fix(loop, clear, backward):
     if not clear.stands_beside(backward) or not isinstance(backward.statement, ast.Expr) or backward.event.tests:
         return None
-    return loop.fix(
-        "step the optimizer", loop.insert_after(backward.node, f"{clear.on_text}.step()"), applicability="unsafe"
-    )
+    put = loop.insert_after(backward.node, f"{clear.on_text}.step()")
+    return loop.fix("step the optimizer", put, applicability="unsafe")

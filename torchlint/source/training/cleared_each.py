@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.source.text.index import enclosing_function, within
+from torchlint.source.text.index import enclosing_function, statement_of, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import Act
 
@@ -24,6 +24,13 @@ def clears_each(clear: Act, step: Act) -> bool:
     is_always = all((id(test.node), truth) in asked for test, truth in clear.event.tests)
     leaves = any(clear.module.index.holds(clearing, kind) for kind in (ast.Continue, ast.Break, ast.Return))
     return is_always and not leaves and _takes(clearing, clear) and _takes(stepping, step)
+
+
+def is_for_each(clear: Act, backward: Act) -> bool:
+    """Does it clear each that a loop of its own goes through, before a backward behind that loop?"""
+    loops = clear.event.loops
+    is_plain = len(loops) == 1 and isinstance(loops[0], ast.For) and _takes(loops[0], clear)
+    return is_plain and [statement_of(clear.node)] == loops[0].body and not backward.event.loops
 
 
 def _is_one_place(clearing: ast.For, stepping: ast.For) -> bool:
