@@ -232,7 +232,7 @@ def _has_dimensions(origin: Value) -> bool:
     node = origin.node
     if isinstance(node, ast.Call) and is_reduced(node):
         return False
-    if isinstance(node, ast.Call) and (size := rank(origin)) is not None:
+    if isinstance(node, (ast.Call, ast.Subscript)) and (size := rank(origin)) is not None:
         return size > 0
     if isinstance(node, ast.BinOp):
         return any(

@@ -154,6 +154,19 @@ def _reshaped_names(module: Module) -> frozenset[str | None]:
     return frozenset(map(dotted, (*held, *given, *stores)))
 
 
+def _rank_of_a_part(origin: Value, depth: int) -> int | None:
+    """Of `x[0]`, `x[:, None]` and `x[..., 2]`, which are indexed by nothing else: a list or a tensor may be a mask."""
+    index = origin.node.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    constants = [part.value for part in parts if isinstance(part, ast.Constant)]
+    plain = all(value is None or value is ... or type(value) is int for value in constants)
+    if not plain or len(constants) + sum(isinstance(part, ast.Slice) for part in parts) < len(parts):
+        return None
+    whole = rank(origin.at(origin.node.value, ()), depth - 1)
+    taken = sum(type(value) is int for value in constants)
+    return None if whole is None or taken > whole else whole - taken + sum(value is None for value in constants)
+
+
 def _sizes(call: Value) -> list[ast.expr]:
     """`2, 3` of `zeros(2, 3)`, `zeros((2, 3))` and `zeros(shape)`, where the shape is written out above"""
     sizes = call.node.args
@@ -165,6 +178,8 @@ def _sizes(call: Value) -> list[ast.expr]:
 
 def _rank(origin: Value, depth: int) -> int | None:
     node = origin.node
+    if isinstance(node, ast.Subscript) and not origin.path:
+        return _rank_of_a_part(origin, depth)
     if not isinstance(node, ast.Call) or origin.path not in ((), (0,)):
         return None
     names = {c.name for c in callees(origin)}
