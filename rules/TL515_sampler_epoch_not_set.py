@@ -133,7 +133,7 @@ read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampl
 in_tests = False
 
 MANY = 50  # calls, none of which is looked at for each loop then
-_PROCESSES = ("distributed", "Distributed", "local_rank", "world_size", "ddp", "DDP")
+_PROCESSES = ("distributed", "Distributed", "local_rank", "world_size", "WORLD_SIZE", "ddp", "DDP")
 
 
 @on_loop(needs="DistributedSampler|data.distributed")
