@@ -11,6 +11,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, enclosing_class, enclosing_function, last_word, within
 from torchlint.source.text.spelling import argument, unparsed
@@ -174,6 +175,8 @@ def _passes(call: Value, binding: ast.AST, seen: set) -> bool:
     statement = binding.up
     while isinstance(statement, (ast.Tuple, ast.List, ast.Starred)):
         statement = statement.up
+    if isinstance(statement, ast.comprehension):
+        return _hands_on(call, statement.iter, seen)
     return isinstance(statement, ast.Assign) and _hands_on(call, statement.value, seen)
 
 
@@ -183,9 +186,11 @@ def _hands_on(call: Value, node: ast.expr, seen: set) -> bool:
     if isinstance(node, ast.Name):
         scope = node.at.lookup(node.id)
         found = reaching(node, scope) if scope else []
-        return bool(found) and any(_passes(call, b, seen) for b in found if not isinstance(b, ast.arg))
+        return any(b is call.node or not isinstance(b, ast.arg) and _passes(call, b, seen) for b in found)
     if isinstance(node, (ast.Tuple, ast.List)):
         return any(_hands_on(call, e, seen) for e in node.elts)
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return _hands_on(call, node.elt, seen)
     if isinstance(node, ast.Subscript):
         return _hands_on(call, node.value, seen)
     if isinstance(node, ast.BinOp):
@@ -193,12 +198,31 @@ def _hands_on(call: Value, node: ast.expr, seen: set) -> bool:
     if isinstance(node, ast.Call):
         names = {c.name for c in callees(call.at(node, ()))}
         word = last_word(node.func)
+        given = [one for one in node.args if _hands_through(call.at(node, ()), one)]
+        if given or names == {"builtins.tuple"} or names == {"builtins.list"}:
+            return any(_hands_on(call, one, seen) for one in given or node.args)
         if names & STOPS or not names and word not in _STORING:
             return False
         if isinstance(node.func, ast.Attribute) and all(n.startswith(".") for n in names):
             return word not in ("data", "detach") and _hands_on(call, node.func.value, seen)
         if word in _STORING or all(n.startswith("torch.") and not n.startswith("torch.nn.") for n in names):
             return any(_hands_on(call, a, seen) for a in node.args)
+    return False
+
+
+def _hands_through(call: Value, given: ast.expr) -> bool:
+    """`carry(state)`: does a function of the project return what it is given, each part with its graph?"""
+    known = callees(call)
+    function = known[0].function if len(known) == 1 and known[0].kind == "function" else None
+    if not isinstance(function, ast.FunctionDef) or function.yields or len(function.gives) != 1:
+        return False
+    home, is_bound = known[0].module, known[0].instance is not None
+    if _says_a_cut(home.segment(function)):
+        return False
+    for parameter in function.args.args:
+        bound = bound_argument(function, parameter, call, is_bound)
+        if bound is not None and bound.node is given:
+            return _hands_on(Value(home, parameter), function.gives[0], set())
     return False
 
 
