@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.branches import may_run
 from torchlint.source.flow.calling import Callee, sequential_layers
 from torchlint.source.flow.classes import ClassInfo, class_info
@@ -30,6 +31,7 @@ from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
 
 ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|Transformer\w*|RReLU")
+_DROPPING = words(named_of("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"))
 _READ_BY_OTHER_NAMES = ("getattr", "children(", "modules(", "_modules", "__dict__")
 _WITH_MODE_LAYERS = ("torchvision.models", "timm.create_model", "timm.models")
 
@@ -170,10 +172,11 @@ def _code_asks(
     answer: Answer = False
     for call in module.index.inside(function, ast.Call):
         word = last_word(call.func)
-        if word == "dropout" and any(
-            k.arg == "training" and not isinstance(k.value, ast.Constant) for k in call.keywords
-        ):
-            return True
+        if word in _DROPPING and (told := argument(call, "training", 2)) is not None:
+            rate = argument(call, "p", 1)
+            is_off = rate is not None and _is_zero(Value(module, rate, frame))
+            if not isinstance(told, ast.Constant) and not is_off:
+                return True
         if not word[:1].isupper() and function.name != "__init__":
             continue
         if word[:1].isupper() and function.name == "forward":
