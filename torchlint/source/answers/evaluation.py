@@ -19,6 +19,7 @@ from torchlint.source.answers.held_out import (
     is_other_phase,
     named_at,
 )
+from torchlint.source.answers.set_back_modes import sets_back
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import origins
@@ -314,7 +315,7 @@ class _Trace:
                 continue
             if is_same(act.on, model) and act.role == TRAIN:
                 # Right before the call it is meant: dropout for uncertainty, batch norm that adapts.
-                is_meant = not trained_since or is_conditional(act, event)
+                is_meant = not (trained_since or sets_back(act, event, self.acts)) or is_conditional(act, event)
                 return None if is_meant or self._may_switch_unseen(act.event, event, model) else act
             if act.role != TRAIN and _may_reach(act.on, model):
                 return None
