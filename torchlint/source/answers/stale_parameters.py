@@ -298,7 +298,7 @@ def _told_in(module: Module, method: ast.FunctionDef) -> Iterator[tuple[ast.Expr
 
 
 def _has_parameters(value: Value) -> bool:
-    """A layer made here, of a class that has weights."""
+    """A layer made here, also by a function that makes one for the call, of a class that has weights."""
     given, value = value.node, value.at(unmoved(value.node))
     layer = value.node
     while given is not layer:  # what is told not to learn needs no optimizer
@@ -312,7 +312,9 @@ def _has_parameters(value: Value) -> bool:
     name = external_name(value.at(layer.func, ())) or ""
     if name.startswith("torch.nn.") and any(part in name for part in _WITHOUT_PARAMETERS):
         return False
-    return "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in objects(value))
+    if "parallel" in name.lower() or "compile" in name:
+        return False
+    return all(o.node is layer or isinstance(o.node, ast.Call) and _is_made_for(o, layer) for o in objects(value))
 
 
 def _is_made_anew_by(value: Value, model: ast.expr) -> bool:
