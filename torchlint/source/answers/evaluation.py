@@ -15,6 +15,7 @@ from torchlint.source.answers.held_out import (
     EVALUATES,
     are_held_out,
     evaluating_place,
+    is_an_evaluator,
     is_held_out,
     is_other_phase,
     named_at,
@@ -109,6 +110,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     never = not switches and _never_switches(module)
     homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches or never else ())]
     places = [function for home in homes for function in _evaluating(home, module)]
+    between = dict.fromkeys([*homes[1:], *(home for place in places for home in imports_saying(module, (place.name,)))])
     evaluating = set(places)
     seen: set[tuple] = set()
     for owner in (module.tree, *module.index.functions):
@@ -117,7 +119,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             module.index.stands(_NO_GRAD, owner)
             and _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
         )
-        if not (here or places and reaches(module, body, places, tuple(homes[1:]))) or not _starts_here(module, owner):
+        if not (here or places and reaches(module, body, places, tuple(between))) or not _starts_here(module, owner):
             continue
         if not has_modes and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
             continue
@@ -176,7 +178,7 @@ def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
 def _names_leading_to(module: Module, asking: Module, function: ast.AST) -> frozenset[str]:
     names = frozenset((function.name,))
     if module is not asking:
-        names = leading_to(module, (), names)
+        names = leading_to(module, tuple(imports_saying(asking, (function.name,))), names)
         if not names.isdisjoint(UNWRITTEN):  # `scorer(net)` of `scorer = Scorer(loader)`
             names |= {cls.name for cls in module.index.classes}
     return names
@@ -270,11 +272,8 @@ class _Trace:
         loops = rounds_around(place.node)
         if loops and self._may_learn_in(loops[0], event, place.module):
             return False
-        if (
-            EVALUATES.search(name)
-            and (loops or event.no_grad)
-            and not any(within(a.node, function) for a in self.learning)
-        ):
+        is_named = EVALUATES.search(name) or loops and event.no_grad and is_an_evaluator(owner)
+        if is_named and (loops or event.no_grad) and not any(within(a.node, function) for a in self.learning):
             return True
         if not event.no_grad:
             return False

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from torchlint.source.answers.held_out_loaders import is_named_held_out
 from torchlint.source.flow.called import is_result_of
-from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, is_static
@@ -25,9 +25,16 @@ _HELD_OUT = re.compile(
     r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$|(^|_)(held|hold)_?out(_|$)"
     r"|(^|_)(val(id(ation)?)?|eval|test|dev)_?((data)?_?loader|dl|iter|(data)?set)s?$"  # `dev` alone is a device
 )
+_EVALUATOR = re.compile(r"(^|_)(evaluat|validat)(or|ion)(_|$)")
 _TRAINING = re.compile(r"(^|_)(train|training|fit|fitting)(_|$)")
 # what is made of them
 _MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")
+
+
+def is_an_evaluator(owner: ClassInfo | None) -> bool:
+    """`class Evaluator`, `class ValidationHook`"""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", owner.name).lower() if owner is not None else ""
+    return bool(_EVALUATOR.search(words)) and not _TRAINING.search(words)
 
 
 def is_held_out(event: Event) -> bool:

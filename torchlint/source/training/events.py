@@ -445,7 +445,11 @@ class _Unroller:
         value = Value(self.module, node, self.frame)
         event = Event(value, loops, tests, self.via)
         self.found.append(event)
-        if not self.follows or not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
+        if not self.follows or len(self.found) >= MAX_EVENTS:
+            return
+        # Who begins may hand in what the file that calls it does not know: `hook.on_end(model)`.
+        homes = (self.module, *(way.module for way in self.via[:1]))
+        if not any(_may_be_ours(home, node.func) for home in homes):
             return
         for callee in called(value):
             event.is_followed &= callee.function is None or len(self.via) < MAX_HELPERS
