@@ -105,9 +105,9 @@ How updates by hand are found: `torchlint/source/answers/hand_updates.py`; what 
 import ast
 import re
 
-from torchlint import Loop, Round, on_loop, on_round
+from torchlint import Loop, Node, Round, on_loop, on_node, on_round
 from torchlint.source.answers.hand_updates import hand_updates
-from torchlint.source.answers.methods_put_over import is_put_over, loop_of_its_base
+from torchlint.source.answers.methods_put_over import clearing_left_out, is_put_over, loop_of_its_base
 
 read_on = ("TL502", "TL512", "torch.optim.Optimizer.zero_grad", "torch.Tensor.backward")
 in_tests = False
@@ -139,6 +139,18 @@ def put_over(round: Round):
             loop = loop_of_its_base(round.value, update.step.on)
             if loop is not None:
                 yield finding(round, update, [round.note(loop, "runs in each of these rounds")])
+
+
+@on_node("FunctionDef", needs=("class", "zero_grad", "backward"))
+def left_out(place: Node):
+    """A class puts over a method that clears another one, which does not."""
+    for method, backward, step in clearing_left_out(place.module, place.node):
+        yield place.finding(
+            f"`{place.node.name}` of the base clears the gradients, this one does not: those of all rounds stay in them",
+            help=f"call `super().{place.node.name}()` in it",
+            notes=[place.note(place.node, "this one clears"), place.note(backward, "adds"), place.note(step, "steps")],
+            at=method,
+        )
 
 
 def finding(round, update, notes=()):
