@@ -128,9 +128,9 @@ torch.set_autocast_cpu_dtype | 2.4 | torch.set_autocast_dtype("cpu", ...) | all 
 torch.is_autocast_cpu_enabled | 2.4 | torch.is_autocast_enabled("cpu") | all | safe |
 # TorchScript and the old quantization
 torch.jit.script torch.jit.trace torch.jit.trace_module torch.jit.load torch.jit.save torch.jit.script_method
-    torch.jit.interface | 2.5 | torch.compile, or torch.export for other programs | | |
+    torch.jit.interface | 2.9 | torch.compile, or torch.export for other programs | | |
     TorchScript is no longer developed
-torch.jit.freeze torch.jit.optimize_for_inference torch.jit.fork torch.jit.wait | 2.5 | torch.compile | | |
+torch.jit.freeze torch.jit.optimize_for_inference torch.jit.fork torch.jit.wait | 2.9 | torch.compile | | |
     TorchScript is no longer developed
 torch.ao.quantization.quantize torch.ao.quantization.quantize_dynamic torch.ao.quantization.quantize_qat
     torch.ao.quantization.prepare torch.ao.quantization.prepare_qat torch.ao.quantization.convert
