@@ -182,10 +182,11 @@ def is_of_one_call(round, update) -> bool:
 
 
 def _fix(round, update):
-    """Only for a single optimizer, where backward and step stand side by side and run always."""
+    """Only for a single optimizer, where backward and step stand side by side and run always, and nothing clears."""
     backward = update.backward
     if (
-        is_of_one_call(round, update)
+        update.clears
+        or is_of_one_call(round, update)
         or len({other.optimizer for other in round.updates}) > 1
         or not isinstance(backward.statement, ast.Expr)
     ):

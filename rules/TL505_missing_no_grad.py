@@ -190,7 +190,8 @@ def is_an_extra(place, found) -> bool:
 
 
 def _wrap(place, found):
-    if not isinstance(found.loop, ast.stmt) or found.node not in place.inside(ast.Call, of=found.loop):
-        return None  # the loop of a helper may train, too, where somebody else calls it
+    calls = list(place.inside(ast.Call, of=found.loop)) if isinstance(found.loop, ast.stmt) else []
+    if found.node not in calls or any(place.word(call) in ("backward", "manual_backward") for call in calls):
+        return None  # the loop of a helper may train, too, where somebody else calls it, or another model
     edits = place.wrap(found.loop, found.loop, "with torch.no_grad():")
     return place.fix("evaluate under `no_grad`", edits, applicability="unsafe", imports=("import torch",))

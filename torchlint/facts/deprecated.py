@@ -56,7 +56,9 @@ torch.set_default_tensor_type | 2.1 | torch.set_default_device("cuda") and torch
 torch.set_default_tensor_type | 2.1 | torch.set_default_device("cuda") and torch.set_default_dtype(torch.bfloat16) |
     t==torch.cuda.BFloat16Tensor | |
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype and torch.set_default_device | | |
-torch.sparse.FloatTensor() | 2.0 | torch.sparse_coo_tensor | same | unsafe |
+torch.sparse.FloatTensor() | 2.0 | torch.sparse_coo_tensor({indices}, {values}, {size}) |
+    indices, values, size | unsafe |
+torch.sparse.FloatTensor() | 2.0 | torch.sparse_coo_tensor | | | of two numbers it makes an empty one, of that size
 .add_(alpha, other) | 1.5 | {self}.add_({other}, alpha={alpha}) | self, alpha, other | safe |
     the number comes by its name
 .sub_(alpha, other) | 1.5 | {self}.sub_({other}, alpha={alpha}) | self, alpha, other | safe |

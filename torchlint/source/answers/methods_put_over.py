@@ -19,7 +19,6 @@ from torchlint.source.training.loops import trains_once
 from torchlint.source.training.regions import loops_around
 
 _PLAIN = ("builtins", "abc", "typing")  # bases that do nothing in a training
-_LEARNING = ("backward", "step")
 _DEPTH = 3  # methods of a base between its loop and the method
 # Who says one of these may clear gradients, or lets others do so.
 _CLEARS = re.compile(r"zero_\(|zero_grad|(clear|reset)\w*grad|\.grad\b|hook|callback|setattr|__getattr")
@@ -60,7 +59,7 @@ def clearing_left_out(module: Module, function: ast.FunctionDef) -> Iterator[tup
     held = {unparsed(call.func.value) for call in clears if isinstance(call.func, ast.Attribute)}
     if me is None or len(held) != 1 or not all(name.startswith(f"{me.arg}.") for name in held):
         return
-    if not isinstance(function.up, ast.ClassDef) or any(module.index.calls_of(*_LEARNING, inside=function)):
+    if not isinstance(function.up, ast.ClassDef) or any(module.index.calls_of("backward", "step", inside=function)):
         return
     [optimizer] = held
     for method in put_over(module, function):
