@@ -271,7 +271,7 @@ def test_what_is_set_aside_is_left_over(tree, folder):
 
 def test_a_test_that_pytest_is_not_to_find_is_left_over(tree):
     wrong = "import torch\n\n\ndef half(x):\n    return torch.ones(x) / 2\n\n\ndef test_it():\n    half(1, 2)\n"
-    tree({"tests/_test_old.py": wrong, ".git/HEAD": ""})
+    tree({"tests/_test_old.py": wrong, "tests/__init__.py": "", "setup.py": "setup(name='halves')\n", ".git/HEAD": ""})
     assert [(f.code, f.severity) for f in check(["."], ALL).findings] == [("TL617", "info")]
     tree({"tests/test_new.py": "import torch\nfrom _test_old import test_it\n"})
     assert [(f.code, f.severity) for f in check(["."], ALL).findings] == [("TL617", "warning")]

@@ -178,8 +178,9 @@ class Reached:
 
     def _is_set_aside(self, path: str) -> bool:
         *folders, file = os.path.relpath(path, self._root).split(os.sep)
-        is_aside = _TEST_SET_ASIDE.fullmatch(file) or not self._set_aside.isdisjoint(folders)
-        return bool(is_aside) and path not in self._packaged
+        if _TEST_SET_ASIDE.fullmatch(file):  # nobody takes it of a package either
+            return True
+        return path not in self._packaged and not self._set_aside.isdisjoint(folders)
 
     def _folders_set_aside(self, project: Project) -> set[str]:
         """The names of folders that say so, unless a text names a place in one of them."""
