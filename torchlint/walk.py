@@ -188,16 +188,11 @@ def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
     around = os.path.dirname(package) if package else folder
     if archive := _archive(around):
         return archive, settings.src
-    if not package or _holds_scripts(around):
+    if not package or "scripts" in (signs := _signs(around)) and "installed" not in signs:
         return around, settings.src
     return package, (*settings.src, around)
 
 
-# What lies in the root of a project that came without its repository, as an archive. Its parts may have a README, too.
-_DESCRIBES = re.compile(
-    r"(LICEN[SC]E|COPYING)(\..*)?|(requirements|environment).*\.(txt|ya?ml)|setup\.(py|cfg)|pyproject\.toml", re.I
-)
-_EXPLAINS = re.compile(r"README(\..*)?", re.I)
 _FURTHER = 3  # folders above one with a README, of which one may be described better
 _HIGHEST = 8  # folders above a file
 
@@ -208,33 +203,36 @@ def _archive(folder: str) -> str:
     installed is none, nor is all that somebody has at home."""
     explained, left = "", _HIGHEST
     while left and folder != os.path.dirname(folder) and folder != os.path.expanduser("~"):
-        names = _names_in(folder)
-        if _is_installed(names):
+        signs = _signs(folder)
+        if "installed" in signs:
             break
-        if any(map(_DESCRIBES.fullmatch, names)):
+        if "described" in signs:
             return folder
-        if not explained and any(map(_EXPLAINS.fullmatch, names)):
+        if not explained and "explained" in signs:
             explained, left = folder, _FURTHER + 1
         folder, left = os.path.dirname(folder), left - 1
     return explained
 
 
-def _holds_scripts(folder: str) -> bool:
-    names = _names_in(folder)
-    return any(name.endswith(".py") for name in names) and not _is_installed(names)
+# What lies in the root of a project that came without its repository. Its parts may have a README, too.
+_SIGNS = {
+    "described": re.compile(
+        r"(LICEN[SC]E|COPYING)(\..*)?|(requirements|environment).*\.(txt|ya?ml)|setup\.(py|cfg)|pyproject\.toml", re.I
+    ),
+    "explained": re.compile(r"README(\..*)?", re.I),
+    "scripts": re.compile(r".*\.py"),
+    "installed": re.compile(r".*\.dist-info"),
+}
 
 
-def _is_installed(names: Iterable[str]) -> bool:
-    """Do packages lie in a folder of these names that somebody has installed?"""
-    return any(name.endswith(".dist-info") for name in names)
-
-
-@lru_cache(maxsize=1024)
-def _names_in(folder: str) -> tuple[str, ...]:
+@cache
+def _signs(folder: str) -> frozenset[str]:
+    """What the names in a folder say of it: there may be a million of them."""
     try:
-        return tuple(os.listdir(folder))
+        names = os.listdir(folder)
     except OSError:
-        return ()
+        return frozenset()
+    return frozenset(sign for sign, of in _SIGNS.items() if any(map(of.fullmatch, names)))
 
 
 _packages: dict[str, str] = {}
