@@ -10,9 +10,11 @@ import contextlib
 import functools
 import io
 import json
+import os
 import random
 import re
 import sys
+import tempfile
 import traceback
 import types
 import warnings
@@ -181,12 +183,24 @@ def fresh_interpreter(folder: Path):
         sys.path_importer_cache.pop(str(folder), None)
 
 
+@contextlib.contextmanager
+def elsewhere():
+    """What a program saves where it is run is not wanted."""
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as there:
+        os.chdir(there)
+        try:
+            yield
+        finally:
+            os.chdir(here)
+
+
 def run_on_torch(program: str, place: Path) -> tuple[Exception | None, tuple[str, int] | None]:
     """What a program raises and in which of its own lines. Without a GPU, "meta" stands in for "cuda"."""
     paths = files(place)
     main = next((path for path in paths if path.name == "main.py"), paths[0])
     text = main.read_text()
-    with fresh_interpreter(main.parent):
+    with fresh_interpreter(main.parent), elsewhere():
         if "device_" in program:
             text = re.sub(r"""["']cuda(:0)?["']""", '"meta"', text)
             torch.cuda.is_available = lambda: True

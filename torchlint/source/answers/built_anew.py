@@ -20,16 +20,22 @@ def is_built_anew(module: Module, model: ast.expr | None, before: ast.stmt) -> b
     around = next((node for node in ancestors(before) if isinstance(node, ast.ClassDef)), None)
     if function is None or around is None or not _is_own(model):
         return False
-    owner, loops = class_info(module, around), loops_around(before)
-    return any(
-        call.pos < before.pos
-        and enclosing_function(call) is function
-        and loops_around(call) == loops
-        and not any(tests_around(call))
-        and _is_own(call.func)
-        and _builds(owner, call.func.attr, model.attr, _DEPTH)
+    loops = loops_around(before)
+    makers = _makers(module, function, class_info(module, around), model.attr)
+    return any(call.pos < before.pos and loops_around(call) == loops for call in makers)
+
+
+@remembered
+def _makers(module: Module, function: ast.AST, owner: ClassInfo, attribute: str) -> list[ast.Call]:
+    """The calls of methods in a function, whatever is so, that give an attribute what they make."""
+    return [
+        call
         for call in standing_in(function, module.index.calls)
-    )
+        if _is_own(call.func)
+        and enclosing_function(call) is function
+        and not any(tests_around(call))
+        and _builds(owner, call.func.attr, attribute, _DEPTH)
+    ]
 
 
 def _is_own(node: ast.expr | None) -> bool:

@@ -24,6 +24,8 @@ TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, O
 _PARTS = {"get_submodule": MODULE, "get_parameter": PARAMETER, "get_buffer": TENSOR}
 _EACH_OF = {"parameters": PARAMETER, "buffers": TENSOR}
 _EACH_NAMED = {f"named_{word}": kind for word, kind in _EACH_OF.items()}
+# What annotations call tables, which are gone through by their keys, and what lists.
+_TABLES, _LISTS = ("Dict", "dict", "Mapping", "MutableMapping"), ("List", "list", "Sequence", "Iterable")
 _OF_LIGHTNING = {"optimizers": OPTIMIZER, "lr_schedulers": SCHEDULER}
 
 
@@ -273,9 +275,6 @@ def _entry_kind(entry: Value) -> str | None:
         for origin in origins(entry.at(entry.node.value, ()))
     }
     return found.pop() if len(found) == 1 else None
-
-
-_TABLES, _LISTS = ("Dict", "dict", "Mapping", "MutableMapping"), ("List", "list", "Sequence", "Iterable")
 
 
 def _parts_of(parameter: ast.arg, containers: Sequence[str]) -> ast.expr | None:
