@@ -93,10 +93,10 @@ def check(place: Node):
 @on_node("Expr", value="Call", needs="append|insert|delete|cat|stack")
 def check_joined(place: Node):
     """`np.append(rows, x)`, where `rows` is read as if that had made it longer."""
-    call, around = place.node.value, place.node.up
-    if isinstance(around, ast.Try) or isinstance(around, ast.Module) and shows(place):
+    call = place.node.value
+    if is_tried(place) or isinstance(place.node.up, ast.Module) and shows(place):
         return
-    if (grown := lost_join(place.module, call)) is not None and (not isinstance(around, ast.With) or place.no_grad):
+    if (grown := lost_join(place.module, call)) is not None:
         said, text = place.quoted(call), place.source(grown)
         fix = can_be_kept(grown) and place.replace(place.node, f"{text} = {place.source(place.node)}")
         yield place.finding(
@@ -109,7 +109,7 @@ def check_joined(place: Node):
 def computed(place: Node, call: ast.Call):
     """`torch.clamp(delta, -1, 1)`, where `delta` is read as if that had changed it."""
     tensor = next(iter((*call.args, *(k.value for k in call.keywords if k.arg == "input"), None)))
-    if writes(call) or not isinstance(tensor, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)):
+    if writes(call) or not isinstance(tensor, ast.Name) or is_tried(place):
         return
     if shows(place) or not is_read_later(place.module, tensor):
         return  # only its time is taken
@@ -129,7 +129,7 @@ def dropped(place: Node, call: ast.Call):
     is_part = isinstance(tensor, ast.Attribute) or is_entry
     owner = tensor.value if is_part else tensor  # what is an object's, others may replace
     record = record_of(place.module, tensor)
-    if isinstance(place.node.up, (ast.Try, ast.With)) or shows(place) or not (record or isinstance(owner, ast.Name)):
+    if is_tried(place) or shows(place) or not (record or isinstance(owner, ast.Name)):
         return
     is_own = "object" in place.kinds(tensor)  # of a class that may move and clamp what it holds
     is_used = isinstance(tensor, ast.Name) and not is_own and is_used_as_tensor(place.module, tensor, call.func.attr)
@@ -155,6 +155,12 @@ def dropped(place: Node, call: ast.Call):
         at=call,
         severity="warning" if is_wanted(place.module, call, whole or tensor, record) else "info",
     )
+
+
+def is_tried(place) -> bool:
+    """May its error be awaited, or its time be taken?"""
+    around = place.node.up
+    return isinstance(around, ast.Try) or isinstance(around, ast.With) and not place.no_grad
 
 
 def shows(place) -> bool:

@@ -24,6 +24,7 @@ _MADE_LATER = re.compile(r"_[A-Z]\w{0,3}|.*(?:_pb2|_pb2_grpc|_cuda|_cpp|_ext|_cy
 _ASKS_WHAT_IS_THERE = re.compile(r"TYPE_CHECKING|available|version|\bhas_|\bis_|hasattr", re.IGNORECASE)
 _PUT = re.compile(r"\.(\w+)(?=\s*(?::[^=\n]{0,200})?=(?!=))")
 _PUTS_ANY = re.compile(r"setattr\(|\bcreate\s*=\s*True")  # the latter of `mock.patch`
+_ABOVE = re.compile(r"""^sys\.path\.append\(["']\.\./?["']\)""", re.MULTILINE)
 _MOST_READS = 2000
 
 
@@ -38,7 +39,7 @@ def missing_from_files(module: Module, statement: ast.Import | ast.ImportFrom) -
     """The names that an import takes from a file of the project which does not have them, and those that are read of
     files which it brings as a whole.
     """
-    if is_tried(statement) or _asks_what_is_there(module, statement):
+    if is_tried(statement) or asks_what_is_there(module, statement):
         return
     is_from = isinstance(statement, ast.ImportFrom)
     home = _meant(module, statement.module or "", statement.level) if is_from else None
@@ -68,7 +69,13 @@ def _meant(module: Module, name: str, level: int) -> str | None:
         return path
     stem = os.path.join(*name.split("."))
     own = beginning(module.path, 0)
-    roots = view.project.folders if "." in name else ()
+    package, file = os.path.split(path)
+    if file == "__init__.py" and f"{own}{os.sep}".startswith(f"{package}{os.sep}"):
+        return path  # as a package calls itself
+    if "." in name:
+        roots = view.project.folders
+    else:
+        roots = (os.path.dirname(own),) if _ABOVE.search(module.index.text) else ()
     is_of_others = module.index.says("sys.path.insert") or view.read(os.path.join(own, "__init__.py")) is not None
     begins = (
         roots if is_of_others else (own, *roots)
@@ -78,14 +85,37 @@ def _meant(module: Module, name: str, level: int) -> str | None:
 
 
 def _lacks(module: Module, path: str, name: str) -> bool:
-    """Does a name stand nowhere in a file that says all it has?"""
-    if module.world.view.read(path) is None or not surface(module.world.view.project, path).says_all:
+    """Does a name stand nowhere in a file that says all it has, nor in those of which it takes everything?"""
+    homes, project = _homes(module, path), module.world.view.project
+    if not homes or name.startswith("__") or is_made_later(name):
         return False
-    if name.startswith("__") or _MADE_LATER.fullmatch(name) or any(module.world.view.project.saying(name, (path,))):
+    if project.is_in_one(name, homes) and any(project.saying(name, homes)):
         return False
     if any(imported_as(other) == imported_as(path) for other in module.world.view.mentions(name)):
         return False
     return not _is_filled(module, imported_as(path))
+
+
+@remembered
+def _homes(module: Module, path: str) -> tuple[str, ...]:
+    """The files whose names a file has, itself and those of which it takes everything; none if others may add names."""
+    view = module.world.view
+    found, waiting = {path: None}, [path]
+    while waiting:
+        home = waiting.pop()
+        if view.read(home) is None or (says := surface(view.project, home)).is_filled_otherwise:
+            return ()
+        starred = says.bound.get("*", ())
+        if says.takes_all and not starred:
+            return ()
+        for one in starred:
+            taken = view.resolve(one.module, one.level, home)
+            if taken is None:
+                return ()
+            if taken not in found:
+                found[taken] = None
+                waiting.append(taken)
+    return tuple(found)
 
 
 @remembered
@@ -116,15 +146,18 @@ def _defined_in(module: Module, name: str) -> str | None:
 def _read_of(module: Module, alias: ast.alias, path: str | None) -> Iterator[Missing]:
     """What is read of a file that an import brings as a whole."""
     bound = alias.asname or alias.name
-    if path is None or os.path.basename(path) == "__init__.py" or "." in bound:
-        return  # its parts may be brought in by anybody
+    if path is None or "." in bound:
+        return
+    is_package = os.path.basename(path) == "__init__.py"  # its parts may be brought in by anybody, and are not called
     scope, seen = _scope(module, alias), set()
     for use in module.index.names(bound)[:_MOST_READS]:
         read = use.up
         if not isinstance(read, ast.Attribute) or read.attr in seen or use.at.lookup(bound) is not scope:
             continue
         seen.add(read.attr)
-        if not isinstance(read.ctx, ast.Load) or is_tried(read) or _asks_what_is_there(module, read):
+        if not isinstance(read.ctx, ast.Load) or is_tried(read) or asks_what_is_there(module, read):
+            continue
+        if is_package and not (isinstance(read.up, ast.Call) and read.up.func is read):
             continue
         if _lacks(module, path, read.attr) and not _is_put_there(module, read.attr):
             yield Missing(read, (read.attr,), path, _defined_in(module, read.attr))
@@ -153,7 +186,13 @@ def _scope(module: Module, alias: ast.alias) -> Scope:
     return module.tree.scope if function is None else function.scope
 
 
-def _asks_what_is_there(module: Module, node: ast.AST) -> bool:
+def is_made_later(name: str) -> bool:
+    """Does a name sound like what is generated, or compiled?"""
+    return _MADE_LATER.fullmatch(name) is not None
+
+
+def asks_what_is_there(module: Module, node: ast.AST) -> bool:
+    """Does it stand below a question of what is installed, or of who reads it?"""
     return any(_is_of_what_is_there(module, test) for test, _ in tests_around(node))
 
 

@@ -76,7 +76,7 @@ def _kind(origin: Value) -> str | None:
     if isinstance(node, ast.Compare):
         return _computed_kind(origin, node.left, *node.comparators)
     if isinstance(node, ast.Subscript):
-        return _computed_kind(origin, node.value) or _entry_kind(origin)
+        return _computed_kind(origin, node.value) or _part_kind(origin) or _entry_kind(origin)
     if isinstance(node, ast.AugAssign):
         return _computed_kind(origin, node.value)
     if isinstance(
@@ -190,6 +190,8 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return MODULE
     if head.startswith("torch.distributions") and last[:1].isupper():
         return OBJECT
+    if name == "torch.autograd.grad":
+        return TENSOR if origin.path else None
     row = fact(name)
     if row is not None:
         return TENSOR if row.gives == "tensor" or row.gives == "tensors" and origin.path else None
@@ -262,6 +264,19 @@ def _but_for_none(annotation: ast.expr | None) -> ast.expr | None:
     if isinstance(annotation, ast.Subscript) and last_word(annotation.value) == "Optional":
         return annotation.slice
     return annotation
+
+
+def _part_kind(entry: Value) -> str | None:
+    """`torch.autograd.grad(loss, x)[0]`: what a call gives in a place"""
+    place = entry.node.slice
+    if (
+        not isinstance(place, ast.Constant)
+        or type(place.value) is not int
+        or not isinstance(entry.node.value, ast.Call)
+    ):
+        return None
+    found = kinds(entry.at(entry.node.value, (place.value,)))
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _entry_kind(entry: Value) -> str | None:

@@ -65,13 +65,21 @@ class Surface:
             found.setdefault(one[2], one)
         return found
 
-    @cached_property
+    @property
     def says_all(self) -> bool:
         """Is nothing in it that may give it names which it does not say?"""
+        return not self.takes_all and not self.is_filled_otherwise
+
+    @cached_property
+    def takes_all(self) -> bool:
+        """Does it take all names of another file?"""
+        return _TAKES_ALL.search(self.of()) is not None
+
+    @cached_property
+    def is_filled_otherwise(self) -> bool:
+        """Is something in it that may give it names, other than an import?"""
         text = self.of()
-        if any(word in text for word in _OTHERWISE):
-            return False
-        return not _HANDS_ITSELF_ON.search(text) and not _TAKES_ALL.search(text)
+        return any(word in text for word in _OTHERWISE) or _HANDS_ITSELF_ON.search(text) is not None
 
     @cached_property
     def filled(self) -> set[str]:
