@@ -85,7 +85,8 @@ torch.nn.functional.nll_loss2d | 1.0 | torch.nn.functional.nll_loss | same | saf
 torch.utils.data.dataloader._DataLoaderIter | 1.2 | iter(loader) | | |
 torch.utils.data.dataloader.string_classes | 2.0 | (str, bytes) | same | safe |
 torch.utils.data.dataloader.int_classes | 2.0 | builtins.int | same | safe |
-torch.distributed.all_reduce_multigpu torch.distributed.broadcast_multigpu | 2.2 | one process for each GPU | | |
+torch.distributed.all_gather_multigpu torch.distributed.all_reduce_multigpu torch.distributed.broadcast_multigpu
+    torch.distributed.reduce_multigpu torch.distributed.reduce_scatter_multigpu | 2.2 | one process for each GPU | | |
 torch.distributed.pipeline | 2.4 | torch.distributed.pipelining | | |
 # arguments
 torch.optim.lr_scheduler.*(verbose=) | 2.7 | print(scheduler.get_last_lr()) | drop | safe |

@@ -14,7 +14,7 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.patched import is_patched
-from torchlint.source.flow.signatures import first_parameter, has_decorator, is_static
+from torchlint.source.flow.signatures import first_parameter, has_decorator, is_given_its_class, is_static
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, parameters_of
 from torchlint.source.text.spelling import is_super, root_of
@@ -30,7 +30,6 @@ _PLAIN_BASES = frozenset(("builtins.object", "abc.ABC", "typing.Generic", "typin
 # Bases whose objects are not made by `__init__` alone.
 _MADE_OTHERWISE = ("enum.", "typing.", "builtins.", "pydantic.", "ctypes.", "torch.Tensor", "torch.nn.Parameter")
 _FREE = ("torch.autograd.Function",)
-_OF_CLASSES = ("__new__", "__init_subclass__", "__class_getitem__")  # which are given the class
 _MOST_BASES = 12
 
 
@@ -228,7 +227,7 @@ def _of_self(module: Module, func: ast.Attribute, method: ast.FunctionDef) -> li
         return []
     if any(func.attr in one.methods for one in info.mro):
         found = certain_method(info, func.attr)
-        if found is None or has_decorator(method, "classmethod") and not _is_of_class(found.node):
+        if found is None or is_given_its_class(method) and not _is_of_class(found.node):
             return []
         return [found._replace(may_be_of_heir=True)]
     return _of_part(module, info, func.attr, func) if info.attribute(func.attr) else []
@@ -243,7 +242,7 @@ def _of_part(module: Module, owner: ClassInfo, name: str, thing: ast.Attribute) 
 def _of_self_called(module: Module, method: ast.FunctionDef) -> list[Target]:
     """`self(x)`"""
     info = method_class(module, method)
-    if info is None or has_decorator(method, "classmethod") or method.name in _OF_CLASSES:
+    if info is None or is_given_its_class(method):
         return []
     found = _when_called(info)
     return [] if found is None else [found._replace(may_be_of_heir=True)]

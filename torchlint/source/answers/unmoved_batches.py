@@ -61,12 +61,24 @@ def unmoved_batches(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
     said = set()
     for call, slot, part in _raw(module).get(id(loop), ()):
         key = _key(module, call)
-        other = _moved(module).get((key, slot))
-        if other is not None and key not in said and other.loop is not loop and _is_meant(module, call):
+        there, other = _moved(module).get((key, slot), (None, None))
+        if other is None or key in said or other.loop is loop or _is_made_anew(call, there):
+            continue
+        if _is_meant(module, call):
             said.add(key)
             yield Unmoved(part.node, _called(call), other)
     if not said:
         yield from _divided(module, loop)
+
+
+def _is_made_anew(call: ast.Call, other: ast.Call) -> bool:
+    """Is another model under that name by then, as in a later cell of a notebook?"""
+    names = _called(call), _called(other)
+    scopes = [name.at.lookup(name.id) for name in names if isinstance(name, ast.Name)]
+    if len(scopes) < 2 or scopes[0] is not scopes[1] or scopes[0] is None:
+        return False
+    here, there = ({id(bound) for bound in reaching(name, scope)} for name, scope in zip(names, scopes, strict=True))
+    return bool(here) and bool(there) and here.isdisjoint(there)
 
 
 def _divided(module: Module, loop: ast.AST) -> Iterator[Unmoved]:
@@ -132,12 +144,12 @@ def _raw(module: Module) -> dict[int, list[tuple[ast.Call, str, GivenPart]]]:
 
 
 @remembered
-def _moved(module: Module) -> dict[tuple, GivenPart]:
-    """The first place where a model gets a moved part, by the model and how it gets the part."""
-    found: dict[tuple, GivenPart] = {}
+def _moved(module: Module) -> dict[tuple, tuple[ast.Call, GivenPart]]:
+    """The first call where a model gets a moved part, by the model and how it gets the part."""
+    found: dict[tuple, tuple[ast.Call, GivenPart]] = {}
     for call, slot, part in _all(module):
         if part.state == MOVED and (key := _key(module, call)) is not None:
-            found.setdefault((key, slot), part)
+            found.setdefault((key, slot), (call, part))
     return found
 
 

@@ -233,6 +233,9 @@ def _is_called(module: Module, name: str) -> bool:
 def _may_set_any(owner: ClassInfo) -> bool:
     """May it have attributes whose names are written nowhere?"""
     index, node = owner.module.index, owner.node
+    start = owner.methods.get("__init__")
+    if start is not None and start.decorator_list:  # which may set what `__init__` is given
+        return True
     if node.decorator_list or node.keywords or any(name in owner.methods for name in _ANSWERING):
         return True
     if index.gaps.is_in(node) or index.stands(frozenset(_SETTING_ANY), node):

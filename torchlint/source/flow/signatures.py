@@ -7,6 +7,8 @@ import ast
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 
+_OF_CLASSES = ("__new__", "__init_subclass__", "__class_getitem__")
+
 
 def bound_argument(function: ast.AST, parameter: ast.arg, call: Value, bound: bool) -> Value | None:
     """The argument of a call that a parameter receives; an unknown if stars hide it, None if it keeps its default."""
@@ -75,7 +77,12 @@ def is_static(function: ast.AST) -> bool:
     return has_decorator(function, "staticmethod")
 
 
+def is_given_its_class(method: ast.AST) -> bool:
+    """Is it a classmethod, or what Python makes one by its name?"""
+    return has_decorator(method, "classmethod") or getattr(method, "name", "") in _OF_CLASSES
+
+
 def is_class_itself(parameter: ast.arg) -> bool:
     """`cls` of a classmethod."""
     function = parameter.up.up
-    return has_decorator(function, "classmethod") and parameter is first_parameter(function)
+    return is_given_its_class(function) and parameter is first_parameter(function)
