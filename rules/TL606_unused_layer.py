@@ -166,4 +166,4 @@ def check(cls: ModuleClass):
 def is_known(cls, statement) -> bool:
     """Does the author say beside it that it is not used: for the sake of old checkpoints, or until it is removed?"""
     lines = cls.module.index.lines[max(statement.lineno - 2, 0) : statement.end_lineno]
-    return any(KNOWN.search(line) for line in lines)
+    return any(KNOWN.match(line, line.find("#")) for line in lines if "#" in line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from flake8 import utils
 from flake8.main.cli import main
 
 from torchlint.frontends import flake8 as plugin
-from torchlint.frontends.flake8 import is_wanted
+from torchlint.frontends.flake8 import Plugin, is_wanted, settings_of
 from torchlint.rule import load_rules
 
 BAD = """import torch.nn.functional as F
@@ -220,3 +221,15 @@ def test_loading_the_plugin_loads_nothing_else() -> None:
         " 'torchlint.config', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_a_file_larger_than_any_may_be_is_one_line(monkeypatch):
+    monkeypatch.setattr(Plugin, "options", Namespace(select=None, extend_select=None, disable_noqa=False))
+    said = list(Plugin(ast.parse(""), "a.py", ["import torch\n", "x = 1\n" * 400_000]).run())
+    assert [text for _, _, text, _ in said] == ["TL000 torchlint cannot lint this file: the file is larger than 2 MB"]
+
+
+def test_a_code_counts_once_however_often_it_is_selected(tmp_path):
+    codes = [f"TL{i}" for i in range(20_000)] * 2
+    options = Namespace(select=codes, extend_select=["TL١"], disable_noqa=False, torchlint_dry_run=False)
+    assert len(settings_of(str(tmp_path / "a.py"), options).selections[0].extend_select) == 1000

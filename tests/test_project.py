@@ -226,3 +226,13 @@ def test_what_gives_parameters_is_found_by_its_own_name_too(tmp_path):
     path = tmp_path / "tools.py"
     path.write_text("def named_parameters(net): ...\ndef plain(): ...\ndef taken(net): return net.buffers()\n")
     assert _makers_in(Project(tmp_path), str(path)) == {"named_parameters", "taken"}
+
+
+def test_the_root_of_the_machine_is_no_project(monkeypatch):
+    looked = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: looked.append(folder) or scan(folder))
+    project = Project(os.sep)
+    for look in (project.files, project.documents, project.settings_files):
+        look()
+    assert set(looked) == {os.sep}

@@ -9,6 +9,7 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types
 
+from tests.effort import calls_of
 from torchlint.finding import Span
 from torchlint.frontends.lsp.text import Replacement, Text, from_units, moved, to_units
 
@@ -86,3 +87,23 @@ def test_positions_beyond_the_text_are_at_its_end():
     assert text.offset(types.Position(9, 9)) == 5
     assert text.offset(types.Position(0, 9)) == 2
     assert text.position(7, 3) == types.Position(1, 2)
+
+
+def test_lines_are_the_same_however_a_text_was_changed():
+    chance = random.Random(7)
+    for _ in range(1500):
+        text = Text("".join(chance.choice("ab\r\n\n") for _ in range(chance.randint(0, 14))))
+        for _ in range(4):
+            start, end = (types.Position(chance.randint(0, 8), chance.randint(0, 4)) for _ in range(2))
+            text.replace(types.Range(start, end), "".join(chance.choice("ab\r\n") for _ in range(chance.randint(0, 4))))
+            assert text.starts == Text(text.text).starts
+
+
+def test_a_change_finds_only_the_lines_anew_that_are_near():
+    def changed(lines: int) -> int:
+        text = Text("x = 1\n" * lines)
+        at = types.Position(lines // 2, 0)
+        text.replace(types.Range(at, at), "x")  # all are found once
+        return calls_of(lambda: [text.replace(types.Range(at, at), "y") for _ in range(50)], 10**7)
+
+    assert changed(8000) < 1.2 * changed(500)

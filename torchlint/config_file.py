@@ -24,7 +24,7 @@ _PLAIN = (
     "preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "target_torch", "output_format",
     "fail_on",
 )  # fmt: skip
-_MOST_PARTS = 10_000_000
+_MOST_PARTS = 3_000_000
 
 
 class Layer(Struct):

@@ -394,6 +394,8 @@ def folders_below(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
         except OSError:
             continue
         yield folder, entries
+        if folder == os.path.dirname(folder):
+            return  # a file that lies in the root makes no project of all that is on the machine
         below = [
             entry.path for entry in entries if entry.name not in IGNORED_FOLDERS and entry.is_dir(follow_symlinks=False)
         ]

@@ -54,7 +54,8 @@ class Plugin:
                 findings = lint(self.text, self.filename, self.options)
         except Exception as error:
             # flake8 stops everything when a plugin raises; one file is not worth the report on all others.
-            what = " ".join(str(error).split()) or type(error).__name__
+            said = isinstance(error, OSError) and error.strerror or str(error)
+            what = " ".join(said.split()) or type(error).__name__
             yield 1, 0, f"TL000 torchlint cannot lint this file: {printable(what)}", Plugin
             return
         for finding in findings:
@@ -75,8 +76,11 @@ def lint(text: str, filename: str, options: Namespace) -> list[Finding]:
     import os
 
     from torchlint import linter
+    from torchlint.reading import SOURCE, too_large
     from torchlint.walk import project_of
 
+    if len(text.encode(errors="surrogatepass")) > SOURCE:  # flake8 reads the file itself
+        raise too_large(SOURCE)
     path = os.path.abspath(filename)
     settings = settings_of(path, options)
     root, roots = project_of(os.path.dirname(path), settings)
@@ -93,7 +97,7 @@ def settings_of(path: str, options: Namespace) -> Settings:
 
     # flake8 selects every code of a plugin, so `TL` alone says nothing; a digit says that somebody meant these rules.
     chosen = (*(options.select or ()), *(options.extend_select or ()))
-    named = tuple(code for code in chosen if re.fullmatch(r"TL\d+", code))
+    named = tuple({code: None for code in chosen if re.fullmatch(r"TL\d{1,3}", code, re.ASCII)})  # of many, each once
     return structs.replace(
         configurations().of_file(path),
         selections=(Selection(extend_select=named),),

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import msgspec
 
+from torchlint.printable import json_text
 from torchlint.traces.story import Story
 
 
 def render(stories: list[Story]) -> str:
     """One JSON array."""
-    return msgspec.json.format(msgspec.json.encode([record(s) for s in stories]), indent=2).decode() + "\n"
+    return written([record(story) for story in stories])
+
+
+def written(made: list | dict) -> str:
+    """JSON of plain things, which may be named by whoever wrote the program."""
+    return json_text(msgspec.to_builtins(made), indent=2) + "\n"
 
 
 def record(story: Story) -> dict:

@@ -28,7 +28,7 @@ def text(step: TrainingStep, stories: list[Story], name: str, path: str) -> str:
 
 def as_json(step: TrainingStep, stories: list[Story]) -> str:
     made = {"step": msgspec.to_builtins(step), "forwards": list(map(json.record, stories))}
-    return msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
+    return json.written(made)
 
 
 def html(step: TrainingStep, stories: list[Story], name: str, path: str) -> str:

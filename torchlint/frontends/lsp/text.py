@@ -81,13 +81,25 @@ class Text:
             start, end, new_end = _difference(self.text, new)
             first, old_end = self.place(start), self.place(end)
             self.text = new
+            self._starts = None
         else:
             start, end = sorted((self.offset(range.start), self.offset(range.end)))
             first, old_end = self.place(start), self.place(end)
             self.text = self.text[:start] + new + self.text[end:]
             new_end = start + len(new)
-        self._starts = None
+            self._renew(first[0] - 1, old_end[0] - 1, new_end - end)
         return Replacement(first, old_end, self.place(new_end))
+
+    def _renew(self, first: int, last: int, longer: int) -> None:
+        """Finds lines anew where some were replaced, from the line before, whose end may go on, to the one behind: a
+        client may change a long text a thousand times.
+        """
+        starts = self.starts
+        first, behind = max(first - 1, 0), last + 2
+        end = starts[behind] + longer if behind < len(starts) else len(self.text)
+        found = [match.end() for match in _NEWLINE.finditer(self.text, starts[first], end)]
+        rest = starts[behind + 1 :]
+        starts[first + 1 :] = found + ([start + longer for start in rest] if longer else rest)
 
 
 def to_units(line: str, column: int, encoding: str) -> int:

@@ -24,7 +24,9 @@ from torchlint.syntax import syntax_tree
 Place = tuple[str, Span]
 _SHAPE_COMMENT = re.compile(r"#[ \t]*([\[(][^()\[\]#\r\n]{1,80}[\])])[ \t]*$", re.MULTILINE)
 
-_MAY_DEFINE = re.compile(r"\b(globals|locals|vars|exec|execfile)\s*\(|builtins|sys\.modules|^\s*[%!]", re.MULTILINE)
+_MAY_DEFINE = re.compile(
+    r"\b(globals|locals|vars|exec|execfile)\s*\(|builtins|sys\.modules|^[ \t\f]*[%!]", re.MULTILINE
+)
 # Those of Python 2, which the program may have been written for, and of what starts it.
 _NAMES = frozenset(dir(builtins)).union(
     "xrange raw_input unicode basestring long reduce unichr file cmp execfile reload buffer apply intern"

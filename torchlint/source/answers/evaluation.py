@@ -409,7 +409,7 @@ def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:
 def _is_explained(event: Event, model: Value) -> bool:
     """Does a comment speak of the mode, where the model is made or called?"""
     homes = {event.module, *(made.module for made in identity(model).values())}
-    return any(_OF_THE_MODE.search(line) for home in homes for line in home.index.lines)
+    return any(_OF_THE_MODE.match(line, line.find("#")) for home in homes for line in home.index.lines if "#" in line)
 
 
 def _owner_around(event: Event) -> ClassInfo | None:

@@ -32,6 +32,7 @@ _SETTING_UP = re.compile(r"init|reset|freez|param|load|weight|train|eval|optim|s
 _KEPT = re.compile(
     r"#.*(?:unused|not used|compat|checkpoint|legacy|pretrain|state|load|ddp|keep|kept|dummy|fake)", re.IGNORECASE
 )
+_OF_SELF = re.compile(r"\bself\.(\w+)")
 _FIRST = ("forward", "training_step")  # what is run of a module, and runs the rest
 _HARMLESS = frozenset("super isinstance __init__ id type len hasattr print repr".split())
 
@@ -43,6 +44,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[MemberAssignment]:
         return  # whoever does the exercise will use them
     if any("pretrained" in name for owner in cls.mro for name in owner.methods):
         return  # the weights that are loaded have their names
+    told: dict[ast.ClassDef, set[str]] = {}
     for name, stores in stores_of(cls).items():
         if len(stores) != 1 or len(cls.attributes[name]) != 1 or name.startswith("__"):
             continue
@@ -57,7 +59,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[MemberAssignment]:
             and not _is_second_name(store.value)
             and (not _is_read(cls, name) or _is_only_lost(cls, store))
             and has_weights(Value(store.module, store.value))
-            and not _says_why(store)
+            and not _says_why(store, told)
             and (is_slip(cls, store) or any(cls.method(name) for name in _FIRST))
             and not any(_may_use_any(owner) for owner in cls.mro)
             and not _is_read_elsewhere(cls, name)
@@ -184,14 +186,15 @@ def _may_use_any(cls: ClassInfo) -> bool:
     return False
 
 
-def _says_why(store: MemberAssignment) -> bool:
-    """Beside the layer, or by a use of it that was made a comment."""
+def _says_why(store: MemberAssignment, told: dict[ast.ClassDef, set[str]]) -> bool:
+    """Beside the layer, or by a use of it that was made a comment. `told` is what comments name, by their class."""
     lines = store.module.index.lines
     owner = enclosing_class(store.method)
-    once = re.compile(rf"^\s*#.*\bself\.{store.target.attr}\b")
-    return bool(_KEPT.search(lines[store.statement.lineno - 1])) or any(
-        once.search(line) for line in lines[owner.lineno : owner.end_lineno]
-    )
+    if owner not in told:
+        comments = (line for line in lines[owner.lineno : owner.end_lineno] if line.lstrip().startswith("#"))
+        told[owner] = {name for line in comments for name in _OF_SELF.findall(line)}
+    beside = lines[store.statement.lineno - 1]
+    return store.target.attr in told[owner] or "#" in beside and bool(_KEPT.match(beside, beside.find("#")))
 
 
 def _is_read_elsewhere(cls: ClassInfo, name: str) -> bool:

@@ -78,8 +78,10 @@ def mask(source: str, earlier: Collection[str] = ()) -> Masked:
     while start < len(source):
         newline = _NEWLINE.search(source, start)
         end = newline.start() if newline else len(source)
-        statement_end = _statement_end(source, start)
-        replacement = _replacement(source[start:end], source[start:statement_end])
+        replacement = _replacement(source[start:end])
+        if replacement is None:  # a magic is read no further: its brackets need not close, and so for each of many
+            statement_end = _statement_end(source, start)
+            replacement = _help(source[start:end], source[start:statement_end])
         if replacement is None:
             kept.append(source[start:statement_end])
             line += len(_NEWLINE.findall(kept[-1]))
@@ -115,14 +117,21 @@ def _statement_end(source: str, start: int) -> int:
     return len(source)
 
 
-def _replacement(line: str, statement: str) -> str | None:
-    """What stands for a line that begins a statement and is not Python; None where it is."""
+def _replacement(line: str) -> str | None:
+    """What stands for a line that begins like no statement of Python; None where it may be one."""
     if not line.strip():
         return None
     assigned = _ASSIGNED.match(line)
     if assigned:
         return assigned.group(1) + "get_ipython()"
-    if not _ESCAPED.match(line) and not (_HELP.match(line) and statement.rstrip("\r\n") == line):
-        return None
+    return _nothing(line) if _ESCAPED.match(line) else None
+
+
+def _help(line: str, statement: str) -> str | None:
+    """What stands for a line that is a statement by itself and ends like a question for help; None where it is none."""
+    return _nothing(line) if _HELP.match(line) and statement.rstrip("\r\n") == line else None
+
+
+def _nothing(line: str) -> str:
     margin = line[: len(line) - len(line.lstrip())]
     return margin + "pass" if margin else "#"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 
 from msgspec import Struct
@@ -28,14 +28,17 @@ _SETS = re.compile(r"^[ \t]*([^\W\d][\w.\[\], \t'\"]*)[-+*/@]?=(?!=)", re.M)
 _MAKES = re.compile(r"^[ \t]*(?:@|(?:async[ \t]+def|def|class|import|from|global)\b)", re.M)
 _HALF_TYPED = re.compile(r"\s*[^\W\d][\w.]*\.\s*")  # `model.`
 _GAP = re.compile(  # left for whoever does the exercise
-    r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
+    r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]{0,200}\.\.\."
     r"|=[ \t]*(?:#|$)|\.{4}|^[ \t]*\.{3}[ \t]*="
     r"|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
-    r"|(?:your|fill|insert)[ _]+(?:\w+[ _]+)?(?:code|value|in|here)\b|# *complete\b",
+    r"|(?:your|fill|insert)[ _]+(?:[^\W_]+[ _]+){0,2}(?:code|value|in|here)\b|# *complete\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _COMMENT = re.compile(r"#[^\n]*")
+MOST_FORGOTTEN = 200_000  # names: each `%run` may give all of them other values
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_WORD = re.compile(r"\w+")
+_USED = re.compile(r"(\bfor[ \t]+)?\b(\w+)([ \t]*=(?!=))?")
 
 
 class Broken(Struct, frozen=True):
@@ -72,12 +75,14 @@ class Notebook:
         self.cells: list[CodeCell] = []
         self.broken: list[Broken] = []
         self._json = ""
+        self._reading: dict[str, set[int]] | None = None  # in which cells a word is used before it is set
         self._document: NotebookText | None = None
         self.newer = ""  # whose syntax a cell has that cannot be read: "Python 3.12"
         self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
         self.reordered: set[int] = set()  # and of those that went well before cells above them ran
         parts: list[str] = []
         self._names: dict[str, None] = {}  # variables that the cells so far have set
+        self._forgotten = 0  # how many of them lines that run another file have made unknown
         line = 1
         for number, source in enumerate(self.sources, 1):
             if source is None or not source.strip() or is_foreign(source):
@@ -140,9 +145,17 @@ class Notebook:
         first = next((at for at in range(at_most - 1, 0, -1) if re.match(r"\w", lines[at])), 0)
         last = next((at for at in range(first + 1, len(lines)) if re.match(r"\w", lines[at])), len(lines))
         statement = "\n".join(lines[first : max(last, at_most)])
-        words = {word for targets in _SETS.findall(statement) for word in re.findall(r"\w+", targets)}
-        others = [text for number, text in enumerate(self.sources, 1) if text and number != broken.cell]
-        return not any(_reads_first(text, word) for word in words for text in others)
+        words = {word for targets in _SETS.findall(statement) for word in _WORD.findall(targets)}
+        return all(self._readers(word) <= {broken.cell} for word in words)
+
+    def _readers(self, word: str) -> set[int]:
+        """The numbers of the cells that use a name which they have not set before."""
+        if self._reading is None:
+            self._reading = {}
+            for number, source in enumerate(self.sources, 1):
+                for read in _read_first(source or ""):
+                    self._reading.setdefault(read, set()).add(number)
+        return self._reading.get(word, set())
 
     def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
         """One cell's share of the module; a broken one only makes the names unknown that it would define."""
@@ -150,6 +163,9 @@ class Notebook:
         error = _syntax_error(text)
         if error:
             text, margin = _without_margin(text)
+            self._forgotten += text.count("%run") * len(self._names)
+            if self._forgotten > MOST_FORGOTTEN:
+                raise NotebookError("the notebook runs other files again and again")
             text, hidden = mask(text, self._names)
             error = error if not margin and not hidden else _syntax_error(text)
         if error:
@@ -280,10 +296,13 @@ def _forgotten(number: int, source: str, first: int) -> tuple[str, CodeCell | No
     return f"del {', '.join(names)}\n", CodeCell(number, source, first, 1, frozenset({1}))
 
 
-def _reads_first(source: str, word: str) -> bool:
-    """Does a cell use a name that it has not set before?"""
-    found = re.search(rf"(\bfor[ \t]+)?\b{word}\b([ \t]*=(?!=))?", source)
-    return found is not None and not (found[1] or found[2])
+def _read_first(source: str) -> Iterator[str]:
+    """The words that a cell uses and has not set before."""
+    seen = set()
+    for taken, word, given in _USED.findall(source):
+        if word not in seen and not (taken or given):
+            yield word
+        seen.add(word)
 
 
 def _failing(cells: list[Cell]) -> set[int]:

@@ -110,9 +110,16 @@ class Reached:
         self._names = self._named()
         self._shown: dict[str, frozenset[str]] = {}
         self._scripts: dict[str, bool] = {}
+        self._pieces: dict[str, dict[str, list[Piece]]] = {}
+        self._answers: dict[str, str] = {}
 
     def answer(self, path: str) -> str:
         """All that is told of a file, in short."""
+        if path not in self._answers:  # asked at each finding
+            self._answers[path] = self._answer(path)
+        return self._answers[path]
+
+    def _answer(self, path: str) -> str:
         whole = (
             self.is_left_over,
             self.files.__contains__,
@@ -141,7 +148,9 @@ class Reached:
 
     def is_only_named(self, path: str, name: str) -> bool:
         """Does a definition at the top of a file count only where some program's code names it?"""
-        pieces = [piece for piece in self._sketches[path].pieces if piece.name == name]
+        if path not in self._pieces:
+            self._pieces[path] = _by_name(self._sketches[path].pieces)
+        pieces = self._pieces[path].get(name, [])
         is_by_code = bool(pieces) and (name.encode(), path) not in self._by_programs
         return is_by_code and not any(self._counts(path, piece) for piece in pieces)
 
@@ -338,6 +347,13 @@ class Reached:
         if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
             return True
         return self._texts.say(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
+
+
+def _by_name(pieces: Iterable[Piece]) -> dict[str, list[Piece]]:
+    found: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        found.setdefault(piece.name, []).append(piece)
+    return found
 
 
 def _names(path: str) -> tuple[str, str]:
