@@ -443,8 +443,8 @@ def test_json_holds_no_name_that_a_terminal_or_a_build_server_would_obey(shapes)
         BAD.replace("\n\n\n", "\n# \u202e\n\n", 1)
         + "\n\nclass Odd(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     )
-    text += '        self.parts = nn.ModuleDict({"a\u202e##vso[task.x]": nn.Linear(2, 2)})\n\n'
-    text += '    def forward(self, x):\n        return self.parts["a\u202e##vso[task.x]"](x)\n'
+    text += '        self.parts = nn.ModuleDict({"a\u202e##vso[task x]": nn.Linear(2, 2)})\n\n'
+    text += '    def forward(self, x):\n        return self.parts["a\u202e##vso[task x]"](x)\n'
     _, out, _ = shapes({"net.py": text}, "net.py", "--output-format", "json")
-    assert "a\u202e##vso[task.x]" in str(json.loads(out))
+    assert "a\u202e##vso[task x]" in str(json.loads(out))
     assert out.isascii() and "##vso[" not in out
