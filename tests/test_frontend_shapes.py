@@ -446,5 +446,5 @@ def test_json_holds_no_name_that_a_terminal_or_a_build_server_would_obey(shapes)
     text += '        self.parts = nn.ModuleDict({"a\u202e##vso[task x]": nn.Linear(2, 2)})\n\n'
     text += '    def forward(self, x):\n        return self.parts["a\u202e##vso[task x]"](x)\n'
     _, out, _ = shapes({"net.py": text}, "net.py", "--output-format", "json")
-    assert "a\u202e##vso[task x]" in str(json.loads(out))
+    assert "a\u202e##vso[task x]" in json.dumps(json.loads(out), ensure_ascii=False)
     assert out.isascii() and "##vso[" not in out
