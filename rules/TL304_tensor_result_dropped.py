@@ -63,6 +63,7 @@ from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import batch_around, has_fields, is_a_batch, is_used_as_tensor, record_of
 from torchlint.source.answers.lost_joins import can_be_kept, lost_join
 from torchlint.source.answers.unmoved import (
+    is_awaited,
     is_learned,
     is_read_later,
     is_that_already,
@@ -94,7 +95,7 @@ def check(place: Node):
 def check_joined(place: Node):
     """`np.append(rows, x)`, where `rows` is read as if that had made it longer."""
     call = place.node.value
-    if is_tried(place) or isinstance(place.node.up, ast.Module) and shows(place):
+    if is_awaited(place.module, place.node) or isinstance(place.node.up, ast.Module) and shows(place):
         return
     if (grown := lost_join(place.module, call)) is not None:
         said, text = place.quoted(call), place.source(grown)
@@ -109,7 +110,7 @@ def check_joined(place: Node):
 def computed(place: Node, call: ast.Call):
     """`torch.clamp(delta, -1, 1)`, where `delta` is read as if that had changed it."""
     tensor = next(iter((*call.args, *(k.value for k in call.keywords if k.arg == "input"), None)))
-    if writes(call) or not isinstance(tensor, ast.Name) or is_tried(place):
+    if writes(call) or not isinstance(tensor, ast.Name) or is_awaited(place.module, place.node):
         return
     if shows(place) or not is_read_later(place.module, tensor):
         return  # only its time is taken
@@ -129,15 +130,14 @@ def dropped(place: Node, call: ast.Call):
     is_part = isinstance(tensor, ast.Attribute) or is_entry
     owner = tensor.value if is_part else tensor  # what is an object's, others may replace
     record = record_of(place.module, tensor)
-    if is_tried(place) or shows(place) or not (record or isinstance(owner, ast.Name)):
+    if is_awaited(place.module, place.node) or shows(place) or not (record or isinstance(owner, ast.Name)):
         return
     is_own = "object" in place.kinds(tensor)  # of a class that may move and clamp what it holds
     is_used = isinstance(tensor, ast.Name) and not is_own and is_used_as_tensor(place.module, tensor, call.func.attr)
     whole = batch_around(place.module, tensor)
     is_plain = place.is_tensor(tensor) and not is_a_batch(place.module, tensor)
-    if not (is_told or is_used or is_plain or whole or record):
-        return
-    if is_that_already(place.module, call) or has_fields(place.module, tensor):
+    is_one = is_told or is_used or is_plain or whole or record
+    if not is_one or is_that_already(place.module, call) or has_fields(place.module, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     text, said = place.source(tensor), place.quoted(call)
@@ -155,12 +155,6 @@ def dropped(place: Node, call: ast.Call):
         at=call,
         severity="warning" if is_wanted(place.module, call, whole or tensor, record) else "info",
     )
-
-
-def is_tried(place) -> bool:
-    """May its error be awaited, or its time be taken?"""
-    around = place.node.up
-    return isinstance(around, ast.Try) or isinstance(around, ast.With) and not place.no_grad
 
 
 def shows(place) -> bool:

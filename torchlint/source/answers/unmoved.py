@@ -21,7 +21,7 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import HERE, MOVED, device_of
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.ranks import is_element
-from torchlint.source.training.regions import loops_around
+from torchlint.source.training.regions import loops_around, under_no_grad
 from torchlint.source.training.roles import seems
 
 _CHANGING = words(named("in_place", home="._"))
@@ -53,6 +53,12 @@ def target_of(module: Module, tensor: ast.expr, statement: ast.stmt) -> str:
     if not isinstance(func, ast.Attribute) or func.attr != "items":
         return ""
     return f"{module.segment(func.value)}[{module.segment(pair.elts[0])}]"
+
+
+def is_awaited(module: Module, statement: ast.stmt) -> bool:
+    """May the block around wait for an error of it, or take its time?"""
+    around = statement.up
+    return isinstance(around, ast.Try) or isinstance(around, ast.With) and not under_no_grad(module, statement)
 
 
 def is_read_later(module: Module, name: ast.Name) -> bool:
