@@ -69,9 +69,10 @@ def _meant(module: Module, name: str, level: int) -> str | None:
         return path
     stem = os.path.join(*name.split("."))
     own = beginning(module.path, 0)
-    package, file = os.path.split(path)
-    if file == "__init__.py" and f"{own}{os.sep}".startswith(f"{package}{os.sep}"):
-        return path  # as a package calls itself
+    package = os.path.dirname(path)
+    if path.endswith(f"{os.sep}__init__.py") and f"{own}{os.sep}".startswith(f"{package}{os.sep}"):
+        is_part = view.read(os.path.join(os.path.dirname(package), "__init__.py")) is not None
+        return None if is_part else path  # as a package calls itself; a part of one does so by its whole name
     if "." in name:
         roots = view.project.folders
     else:
