@@ -179,3 +179,27 @@ def test_what_comes_from_the_object_of_another(tree, kept, severity):
     tree({"net.py": net.replace("if self.use_checkpoint and self.training:", "if self.use_checkpoint is not None:")})
     tree({"main.py": ONLY_NAMED, "more.py": "def other(use_checkpoint=None):\n    return use_checkpoint\n"})
     assert severities() == {severity}
+
+
+METHOD = """\
+    def forward(self, x):
+        if self.use_checkpoint and self.training:
+            return self.saving(x)
+        return self.layer(x)
+
+    @torch.jit.unused
+    def saving(self, x):
+        return checkpoint.checkpoint(self.layer, x)
+"""
+OPTIONS = "import net\n\n\ndef build(size, **options):\n    return net.Net(size, **options)\n\n\nbuild(3{})\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"), [("", "info"), (", use_checkpoint=False", "info"), (", use_checkpoint=True", "warning")]
+)
+def test_a_method_that_only_such_lines_call_and_options_by_name(tree, given, severity):
+    inside = NET[: NET.index("    def forward")] + METHOD
+    tree({"net.py": inside, "main.py": OPTIONS.format(given)})
+    assert severities() == {severity}
+    tree({"net.py": inside.replace("@torch.jit.unused", "@registered")})
+    assert severities() == {"warning"}

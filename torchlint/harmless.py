@@ -49,7 +49,8 @@ class Harmless:
         again = cache(lambda: parse(text))  # that of the file has been let go when all is found
         self._left_before = LeftBefore(view.path, text, again)
         uses = SeenUses(view, text)
-        self._switched_off, self._never_chosen = SwitchedOff(view, again), NeverChosen(view, uses)
+        self._switched_off = SwitchedOff(view, again)
+        self._never_chosen = NeverChosen(view, uses, self._switched_off.has)
         self._overridden = Overridden(view, uses)
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()

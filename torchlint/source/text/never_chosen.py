@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from torchlint.project import View
@@ -22,8 +23,9 @@ _COMPARED = COMPARED | {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: opera
 class NeverChosen:
     """Asked of some lines only: of what is found there. In a library anybody may choose everything."""
 
-    def __init__(self, view: View, uses: SeenUses):
+    def __init__(self, view: View, uses: SeenUses, is_switched_off: Callable[[int], bool]):
         self._view = view
+        self._is_switched_off = is_switched_off  # of lines of the file itself
         self._uses = uses
         self._setting: dict[frozenset[str], set[str | None]] = {}
         self._asked: dict[int, bool] = {}
@@ -44,6 +46,8 @@ class NeverChosen:
         tree = self._uses.tree(path)
         if tree is None or left < 0:
             return False
+        if path == self._view.path and left < _DEEPEST and self._is_switched_off(line):
+            return True
         together: dict[tuple[Situation, str, int], list[tuple[ast.Compare, bool]]] = {}
         for test, wanted, around, first in conditions(tree, line):
             where = Situation(path, around)

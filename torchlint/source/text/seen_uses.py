@@ -17,6 +17,7 @@ from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.indexes import parsed
 from torchlint.source.text.parse import CannotParse
 from torchlint.source.text.reached import answer, is_found_by_name, reached
+from torchlint.source.text.sketch import WRAPPERS
 
 _MOST_FILES = 20  # in which a name may stand
 _MOST_TREES = 60  # read for one file's findings
@@ -168,7 +169,7 @@ class SeenUses:
         if len(around) > 2 or len(around) == 2 and not isinstance(around[0], ast.ClassDef):
             return None
         known = reached(self._view.project)
-        if known is None or self.is_public(path) or inner.decorator_list:
+        if known is None or self.is_public(path) or _is_handed_on(inner):
             return None
         if isinstance(inner, ast.ClassDef):
             found = self._made(inner)
@@ -399,9 +400,15 @@ def _words_of(node: ast.AST) -> Iterable[str]:
     if isinstance(node, ast.alias):
         return (node.name.rpartition(".")[2],)
     if isinstance(node, DEFINITIONS):
-        return (node.name,) if node.decorator_list else ()
+        return (node.name,) if _is_handed_on(node) else ()
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return set(_WORD.findall(node.value)) if is_text else ()
+
+
+def _is_handed_on(made: Definition) -> bool:
+    """Is it given to a decorator that may keep it for others?"""
+    marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in made.decorator_list)
+    return not all(last_word(mark) in WRAPPERS for mark in marks)
 
 
 def _is_from_outside(base: ast.expr, tree: ast.Module) -> bool:

@@ -47,9 +47,10 @@ _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a se
 )
 _DATA = re.compile(rb"/[^/]+\.(?:csv|tsv|npy|npz|png|jpe?g|pdf|svg|pkl|pickle|pth?|ckpt|log)[\"']\Z")  # a file of such
 _QUOTED = re.compile(rb"\"(?:[^\"\\\n]|\\.?)*\"?|'(?:[^'\\\n]|\\.?)*'?")  # each quote begins one: none is tried again
-WRAPPERS = frozenset(  # decorators that change what they are put on, and do not keep it for others
+WRAPPERS = frozenset(  # decorators (some of torch.jit) that change what they are put on, and do not keep it for others
     "no_grad enable_grad inference_mode autocast custom_fwd custom_bwd jit script script_method njit compile "
-    "lru_cache cache dataclass total_ordering runtime_checkable typechecked jaxtyped beartype override final".split()
+    "unused ignore lru_cache cache dataclass total_ordering runtime_checkable typechecked jaxtyped beartype override "
+    "final".split()
 )
 _DECORATOR = re.compile(rb"@(?:(?:\w+\.)*partial\([ \t]*)?(?:\w+\.)*(\w+)")
 _EXAMPLE = re.compile(rb">>>|```|::|\bExamples?\b")

@@ -78,7 +78,7 @@ class SwitchedOff:
             return False
         calls = [call for tree in trees for call in _calls_of(tree, called)]
         for call in calls:
-            if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+            if any(isinstance(given, ast.Starred) for given in call.args):  # `**options` give it by name
                 return False
             if len(call.args) > before and not _is_off(call.args[before], switch):
                 return False
