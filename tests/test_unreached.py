@@ -138,7 +138,7 @@ def test_what_fails_in_a_class_that_nothing_names_is_a_remark(tree, named, sever
 UNUSED = {
     **PROGRAM,
     "loss.py": "import torch\n",
-    "old.py": LOSS.replace("class Trainer", "from torch._six import inf\n\n\nclass Trainer"),
+    "old.py": LOSS.replace("class Trainer", "INF = torch._six.inf\n\n\nclass Trainer"),
     "net.py": "import torch\n",
     "data.py": "import torch\n",
     "main.py": "import loss, net, data\nloss.Trainer = net.Trainer\n",  # of a newer copy
