@@ -25,6 +25,8 @@ from torchlint.source.training.regions import loops_around, under_no_grad
 from torchlint.source.training.roles import seems
 
 _CHANGING = words(named("in_place", home="._"))
+_STAYING = words(named("same_numbers", but="moves", home=".")) | {"type"}
+_FEW = 4
 _PLACES = named_of("arange", "randperm")
 _MOVING = frozenset(("torch.nn.DataParallel",))
 _pos = attrgetter("pos")
@@ -81,8 +83,9 @@ def is_that_already(module: Module, call: ast.Call) -> bool:
     if _is_float32_anyhow(module, call):
         return True
     wanted = [unparsed(argument) for argument in (*call.args, *(k.value for k in call.keywords))]
-    given = [[unparsed(k.value) for k in getattr(node, "keywords", ())] for node in made]
-    return bool(made and wanted) and all(want in said for said in given for want in wanted)
+    makers = _makers(module, call.func.value, _FEW) if only_moves(call) else made
+    given = [[unparsed(k.value) for k in getattr(node, "keywords", ())] for node in makers]
+    return bool(makers and wanted) and all(want in said for said in given for want in wanted)
 
 
 def writes(call: ast.Call) -> bool:
@@ -90,6 +93,24 @@ def writes(call: ast.Call) -> bool:
     flags = [*call.args[1:], *(k.value for k in call.keywords if k.arg == "inplace")]
     given = any(k.arg in ("out", None) for k in call.keywords)
     return given or any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+
+
+def _makers(module: Module, tensor: ast.expr, left: int) -> list[ast.AST]:
+    """What made a tensor, before its numbers were cast, arranged or computed with none from elsewhere."""
+    found: list[ast.AST] = []
+    for made in origins(Value(module, tensor)):
+        of = made.node.func if isinstance(made.node, ast.Call) and not made.path else None
+        stays = (
+            isinstance(of, ast.Attribute) and of.attr in _STAYING and not (of.attr == "type" and _moves_too(made.node))
+        )
+        found += _makers(made.module, of.value, left - 1) if stays and left else [made.node]
+    return found
+
+
+def _moves_too(cast: ast.Call) -> bool:
+    """`x.type(torch.cuda.FloatTensor)`"""
+    said = [unparsed(given) for given in (*cast.args, *(k.value for k in cast.keywords))]
+    return not all(text.startswith("torch.") and "Tensor" not in text for text in said)
 
 
 def only_moves(call: ast.Call) -> bool:
