@@ -56,12 +56,14 @@ class Trainer:
 
 It is said only where it is certain what runs: not of what a decorator may change, an heir may override, a class that
 is made in another way, or a call whose failure is caught. Which that is stands in
-`torchlint/source/answers/own_callees.py`, what fits in `misfit_calls.py` and `misfit_unpacking.py` beside it.
+`torchlint/source/answers/own_callees.py`, what fits in `misfit_calls.py` and `misfit_unpacking.py` beside it, and what
+is taken of nothing in `nothing_given.py`.
 """
 
 from torchlint import Node, on_node
 from torchlint.source.answers.misfit_calls import misfit
 from torchlint.source.answers.misfit_unpacking import misfit_unpacking
+from torchlint.source.answers.nothing_given import taken_of_nothing
 
 read_on = ("TL907", "TL908", "torch.nn.Module")
 also_said_by = ("TL907",)
@@ -73,6 +75,17 @@ def check(call: Node):
     if (found := misfit(call.module, call.node)) is not None:
         yield call.finding(
             f"`{call.short}` does not fit `{found.target.name}`: {found.why}",
+            help=found.meant,
+            at=found.at,
+            notes=[call.note(found.definition, "which is written here")],
+        )
+
+
+@on_node("Call", needs="torch")
+def check_use(call: Node):
+    if (found := taken_of_nothing(call.module, call.node)) is not None:
+        yield call.finding(
+            f"`{call.quoted(found.at.up)}` takes something of `{found.target.name}`, which returns nothing",
             help=found.meant,
             at=found.at,
             notes=[call.note(found.definition, "which is written here")],
