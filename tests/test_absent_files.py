@@ -56,6 +56,15 @@ def test_an_import_that_only_a_function_makes_ends_nothing_else(tree):
     assert found(tree, head) == {"TL725": "warning", "TL101": "warning"}
 
 
+def test_what_stands_behind_it_in_that_function_is_a_remark(tree):
+    inner = "def load(x, y):\n    {}\n    return F.cross_entropy(F.softmax(x, dim=1), y)\n\n\nload(*batch)\n"
+    head = "import torch.nn.functional as F\nfrom models.encoder import Encoder\n\n\n"
+    tree({**MODELS, "main.py": head + inner.format("from models.decoder import Decoder")})
+    assert {f.severity for f in check(["."], ALL).findings if f.code == "TL101"} == {"info"}
+    tree({"main.py": head + inner.format("if y: from models.decoder import Decoder")})
+    assert {f.severity for f in check(["."], ALL).findings if f.code == "TL101"} == {"warning"}
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
-from math import inf
 
 import msgspec
 
@@ -23,12 +22,11 @@ from torchlint.source.text.seen_uses import SeenUses
 from torchlint.source.text.switched_off import SwitchedOff
 from torchlint.source.text.unreached import Unreached
 
-_OF_IMPORTS = ("TL718", "TL725", "TL802")  # at an import they end the program
-_IMPORTS = (ast.Import, ast.ImportFrom)
+_OF_IMPORTS = ("TL718", "TL725", "TL802")  # at an import they end what runs it
 OF_FILES = ("TL000", "TL001")  # of a whole file: nothing that stands in it explains them
 _OTHER_FILES = "what it looks for may stand in another file of the project"
 _UNREACHED = "nothing in the project leads here"
-_NOT_IMPORTED = "the file ends with an import of what is not there"
+_NOT_IMPORTED = "an import before it fails"
 _LEFT_BEFORE = "the program has always left before it"
 _SWITCHED_OFF = "it stands behind a switch that nothing in the project turns on"
 _NEVER_CHOSEN = "it stands behind an option that nothing in the project chooses"
@@ -46,7 +44,7 @@ class Harmless:
         self._rules = rules
         self._is_for_other_torch = is_for_other_torch
         self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
-        again = cache(lambda: parse(text))  # that of the file has been let go when all is found
+        self._again = again = cache(lambda: parse(text))  # that of the file has been let go when all is found
         self._left_before = LeftBefore(view.path, text, again)
         uses = SeenUses(view, text)
         self._switched_off = SwitchedOff(view, again)
@@ -55,10 +53,7 @@ class Harmless:
         self._tried = caught(tree)
         self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
-        self._imports = [
-            range(at.lineno, (at.end_lineno or at.lineno) + 1) for at in tree.body if isinstance(at, _IMPORTS)
-        ]
-        self._ends_at = inf
+        self._behind_imports: LeftBefore | None = None
 
     def weighed(self, findings: list[Finding], ran: list[Finding]) -> list[Finding]:
         """The findings, those that do no harm as remarks. `ran` is all that the dry run has seen, which reads all files
@@ -68,8 +63,10 @@ class Harmless:
             for line in seen.lines:
                 self._proved.setdefault(line, set()).update(self._rules[seen.code].also_said_by)
         weighed = [self._weighed(finding) for finding in findings]
-        if self._view.path.endswith(".py"):
-            self._ends_at = min(filter(self._is_imported_at, map(_line_of_an_end, weighed)), default=inf)
+        failing = {one.span.line for one in weighed if one.code in _OF_IMPORTS and one.severity != "info"}
+        if not failing:
+            return weighed
+        self._behind_imports = LeftBefore(self._view.path, self._text, self._again, failing)
         return [self._weighed(finding) for finding in weighed]
 
     def _weighed(self, finding: Finding) -> Finding:
@@ -83,7 +80,7 @@ class Harmless:
         """Why something may do no harm: the first that holds is told."""
         yield _OTHER_FILES, self._is_unsure
         yield _UNREACHED, lambda finding: self._stands(finding, self._unreached.has)
-        yield _NOT_IMPORTED, lambda finding: self._stands(finding, self._is_never_come_to)
+        yield _NOT_IMPORTED, self._is_behind_import
         yield _LEFT_BEFORE, lambda finding: self._stands(finding, self._left_before.has)
         yield _SWITCHED_OFF, lambda finding: self._stands(finding, self._switched_off.has)
         yield _NEVER_CHOSEN, lambda finding: self._stands(finding, self._never_chosen.has)
@@ -102,13 +99,10 @@ class Harmless:
         self._view.consulted.update(others.consulted)
         return bool(others.paths)
 
-    def _is_never_come_to(self, line: int) -> bool:
-        """Does it stand behind an import that ends the program?"""
-        return line > self._ends_at and not self._is_imported_at(line)
-
-    def _is_imported_at(self, line: float) -> bool:
-        """Does a line belong to an import at the top?"""
-        return any(line in lines for lines in self._imports)
+    def _is_behind_import(self, finding: Finding) -> bool:
+        """Does it stand behind an import that fails? Another such import is said, too."""
+        behind = self._behind_imports
+        return behind is not None and finding.code not in _OF_IMPORTS[:2] and self._stands(finding, behind.has)
 
     def _stands(self, finding: Finding, is_unused: Callable[[int], bool]) -> bool:
         """Does it stand where nothing runs, or does what fails come from there? Who moves to another torch selects
@@ -139,8 +133,3 @@ class Harmless:
             return self._pinned.is_before_release(finding.since)
         since = self._rules[finding.code].since if finding.code in self._rules else None
         return since is not None and self._pinned.is_before(since)
-
-
-def _line_of_an_end(finding: Finding) -> float:
-    """The line of what would end the program if it is an import; none otherwise."""
-    return finding.span.line if finding.code in _OF_IMPORTS and finding.severity != "info" else inf

@@ -1,16 +1,17 @@
 """The lines of a program behind what always leaves: after a `raise`, an `assert False` or an `exit()` in a block around
-them nothing runs, in a library neither.
+them nothing runs, in a library neither; nor does anything after an import that fails.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 
 from torchlint.source.text.conditions import blocks
 from torchlint.source.text.index import DEFINITIONS
 
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EXITS = frozenset({"exit", "quit"})  # of Python itself, where the file gives these names to nothing
 _EXITS_OF_SYSTEM = frozenset({"sys.exit", "os._exit", "os.abort"})
@@ -22,7 +23,8 @@ class LeftBefore:
     before.
     """
 
-    def __init__(self, path: str, text: str, tree: Callable[[], ast.Module]):
+    def __init__(self, path: str, text: str, tree: Callable[[], ast.Module], failing: Collection[int] = ()):
+        self._failing = failing  # lines at which an import fails
         self._is_run_in_parts = not path.endswith(".py") or any(mark in text for mark in _CELLS)
         self._text = text
         self._tree = tree
@@ -59,6 +61,8 @@ class LeftBefore:
 
     def _leaves(self, node: ast.stmt) -> bool:
         """Does nothing behind a statement run, whatever happens in it?"""
+        if isinstance(node, _IMPORTS):
+            return any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in self._failing)
         if isinstance(node, ast.Assert):
             return isinstance(node.test, ast.Constant) and not node.test.value
         if isinstance(node, ast.If):
