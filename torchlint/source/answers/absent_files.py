@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
@@ -28,6 +28,7 @@ _MAKING = (
 )
 _OF_ITS_USER = re.compile(r"conf|setting|secret|credential|token|password|path|local|key|private", re.IGNORECASE)
 _MOST_IMPORTS = 500
+_FEW = 2
 
 
 class Absent(NamedTuple):
@@ -95,7 +96,7 @@ class _Wanted:
         if self._level:
             folder = beginning(self._module.path, self._level)
             is_package = self._view.read(os.path.join(folder, "__init__.py")) is not None  # not for another's folder
-            return folder if is_package and _is_folder(self._view, folder) else None
+            return folder if is_package and _are_most_there(self._imports_beside()) else None
         if len(parts) < 2 or self._module.index.says("sys.path.insert"):
             return None
         for base in dict.fromkeys((beginning(self._module.path, 0), *project.folders)):
@@ -113,7 +114,29 @@ class _Wanted:
         end = os.sep + os.path.join(*parts)
         if any(path.endswith((f"{end}.py", f"{end}{os.sep}__init__.py")) for path in view.project.files()):
             return False
-        return any(_takes(view, path, folder) for path in (self._module.path, *view.mentions(parts[0])))
+        found = list(self._imports_of(folder))
+        return any(is_there for _, is_there in found) and _are_most_there(found)
+
+    def _imports_of(self, folder: str) -> Iterator[tuple[str, bool]]:
+        """What programs import of a package by its whole name, and whether it is there."""
+        view, word = self._view, os.path.basename(folder)
+        for path in (self._module.path, *view.mentions(word)):
+            for one in surface(view.project, path).imports:
+                if not one.level and one.module.startswith(f"{word}."):
+                    found = view.resolve(one.module, 0, path)
+                    if found is None or found.startswith(folder + os.sep):
+                        yield one.module, found is not None or self._is_folder_beside(folder, one.module)
+
+    def _is_folder_beside(self, folder: str, module: str) -> bool:
+        return _is_folder(self._view, os.path.join(os.path.dirname(folder), *module.split(".")))
+
+    def _imports_beside(self) -> Iterator[tuple[str, bool]]:
+        """What the program itself imports of the folders around it."""
+        view, path = self._view, self._module.path
+        for one in surface(view.project, path).imports:
+            if one.level and one.module:
+                folder = os.path.join(beginning(path, one.level), *one.module.split("."))
+                yield folder, view.resolve(one.module, one.level) is not None or _is_folder(view, folder)
 
     def _is_missing(self, stem: str, part: str) -> bool:
         if is_made_later(part) or _OF_ITS_USER.search(part) or part.startswith("__"):
@@ -126,16 +149,11 @@ class _Wanted:
         return not any(text and said.search(text) for text in texts)
 
 
-def _takes(view: View, path: str, folder: str) -> bool:
-    """Does a file import something that lies in a folder by the folder's name?"""
-    word = os.path.basename(folder) + "."
-    inside = folder + os.sep
-    for one in surface(view.project, path).imports:
-        if not one.level and one.module.startswith(word):
-            found = view.resolve(one.module, 0, path)
-            if found is not None and found.startswith(inside):
-                return True
-    return False
+def _are_most_there(imports: Iterable[tuple[str, bool]]) -> bool:
+    """Are not more files missing than there are? Where so many are, the program is to be put into another project."""
+    found = dict(imports)
+    missing = sum(not is_there for is_there in found.values())
+    return missing <= max(_FEW, len(found) - missing)
 
 
 def _is_said(module: Module, level: int, name: str) -> bool:
