@@ -122,6 +122,7 @@ def test_a_part_is_judged_as_the_whole_file_is(code, tmp_path):
     case = min((case for case in cases(RULES[code]) if case.kind == "bad"), key=lambda case: len(case.blocks))
     for block in reversed(case.blocks):
         path, text = tmp_path / (block.file or "example.py"), PRELUDE + block.text
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     whole = lint(text, Job.of(path, settings, Project(tmp_path)))
     lines = [finding.span.line for finding in whole.findings if finding.code == code]

@@ -2,6 +2,7 @@
 
 import random
 import re
+import tracemalloc
 
 import pytest
 
@@ -10,7 +11,8 @@ pytest.importorskip("pygls")
 from lsprotocol import types
 
 from tests.effort import calls_of
-from torchlint.finding import Span
+from torchlint.finding import Finding, Span
+from torchlint.frontends.lsp.documents import Document
 from torchlint.frontends.lsp.text import Replacement, Text, from_units, moved, to_units
 
 LINE = "aé€𝄞b"
@@ -84,8 +86,8 @@ def test_what_a_change_cuts_into_is_gone():
 
 def test_positions_beyond_the_text_are_at_its_end():
     text = Text("ab\ncd")
-    assert text.offset(types.Position(9, 9)) == 5
-    assert text.offset(types.Position(0, 9)) == 2
+    assert text.place_of(types.Position(9, 9)) == (2, 3)
+    assert text.place_of(types.Position(0, 9)) == (1, 3)
     assert text.position(7, 3) == types.Position(1, 2)
 
 
@@ -107,3 +109,39 @@ def test_a_change_finds_only_the_lines_anew_that_are_near():
         return calls_of(lambda: [text.replace(types.Range(at, at), "y") for _ in range(50)], 10**7)
 
     assert changed(8000) < 1.2 * changed(500)
+
+
+def test_a_change_copies_nothing_of_a_long_text():
+    text = Text("x = torch.zeros(2)\n" * 40_000)
+    at = types.Position(20_000, 0)
+    text.replace(types.Range(at, at), "y\n")  # all lines are found once, and there is room for more
+    tracemalloc.start()
+    for _ in range(100):
+        text.replace(types.Range(at, at), "y\n")
+        text.replace(types.Range(at, types.Position(20_001, 0)), "")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 20_000
+    assert text.text.count("\n") == 40_001
+
+
+def test_a_column_far_to_the_right_takes_few_steps():
+    line = "é𝄞" * 100_000
+    assert from_units(line, 200_002, "utf-16") == 133_335
+    assert calls_of(lambda: from_units(line, 200_002, "utf-16"), 10**6) < 200
+
+
+def test_of_very_many_changes_at_once_it_is_said_once_what_moved():
+    document = Document(types.TextDocumentItem("file:///a.py", "python", 1, "x = 1\n" * 6000), "utf-16")
+    document.findings = [
+        Finding("TL101", "x", "a.py", Span(line, 1, line, 2), "") for line in [1, *range(2000, 2400), 6000]
+    ]
+    changes = [
+        types.TextDocumentContentChangePartial(types.Range(at, at), "y\n")
+        for at in (types.Position(1000 + 2 * index, 0) for index in range(2000))
+    ]
+    with document.recorded() as recorded:
+        assert calls_of(lambda: document.edit(changes, 2), 10**7) < 100 * len(changes)
+    assert [finding.span.line for finding in document.findings] == [1, 8000]
+    assert len(recorded) == len(document.edits) == 1
+    assert document.text.count("y") == len(changes)

@@ -21,6 +21,8 @@ from torchlint.reading import limit_of
 
 # Lines from which on a file is judged in parts: shorter ones take less time than it does to see a difference.
 LONG = 300
+# Changes of one message that findings are moved along with one by one. Of more it is not known which lines they left.
+FOLLOWED = 500
 
 
 class Document(Text):
@@ -49,18 +51,22 @@ class Document(Text):
         return sorted({*self.broken, *self.findings, *self.dry}, key=lambda finding: finding.order)
 
     def edit(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
-        """Apply the client's changes in their order."""
-        for event in changes:
-            change = self.replace(getattr(event, "range", None), event.text)
-            for recorder in self._recorders:
-                recorder.append(change)
-            self.edits.append(change)
-            self.broken = after(self.broken, [change])
-            self.findings = after(self.findings, [change])
-            self.dry = after(self.dry, [change])
-            self.hints = after(self.hints, [change])
-            self.signatures = after(self.signatures, [change])
+        """Apply the client's changes in their order. Of very many it is said at once what moved."""
+        events = list(changes)
+        if len(events) > FOLLOWED:
+            before = Text(self.text, self.encoding)
+            self._applied(events)
+            made = [before.replace(None, self.text)]
+        else:
+            made = self._applied(events)
+        for recorder in [*self._recorders, self.edits]:
+            recorder.extend(made)
+        self.broken, self.findings, self.dry = (after(them, made) for them in (self.broken, self.findings, self.dry))
+        self.hints, self.signatures = after(self.hints, made), after(self.signatures, made)
         self.version = version
+
+    def _applied(self, events: list[types.TextDocumentContentChangeEvent]) -> list[Replacement]:
+        return [self.replace(getattr(event, "range", None), event.text) for event in events]
 
     @contextmanager
     def recorded(self) -> Iterator[list[Replacement]]:

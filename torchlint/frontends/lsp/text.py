@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -24,33 +25,41 @@ class Replacement(NamedTuple):
 
 
 class Text:
-    """Some text and its lines. `encoding` is how the client counts columns; our own columns count code points."""
+    """Some text and its lines. `encoding` is how the client counts columns; our own columns count code points.
+
+    What was made last is kept, the text or its lines, and the other is made when asked: a client may change a long text
+    ten thousand times before anyone reads it.
+    """
 
     def __init__(self, text: str, encoding: str = "utf-16"):
-        self.text = text
         self.encoding = encoding
+        self._text: str | None = text
+        self._lines: list[str] | None = None
         self._starts: list[int] | None = None
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = "".join(self.lines)
+        return self._text
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines with their ends. The last one has none, and may be empty."""
+        if self._lines is None:
+            self._lines = _split(self.text)
+        return self._lines
 
     @property
     def starts(self) -> list[int]:
         """The offsets at which lines begin."""
         if self._starts is None:
-            self._starts = [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+            self._starts = [0, *accumulate(map(len, self.lines[:-1]))]
         return self._starts
 
     def line(self, index: int) -> str:
         """A line by its index from 0, without its end."""
-        if not 0 <= index < len(self.starts):
-            return ""
-        end = self.starts[index + 1] if index + 1 < len(self.starts) else len(self.text)
-        return self.text[self.starts[index] : end].rstrip("\r\n")
-
-    def offset(self, position: types.Position) -> int:
-        """Where a position is in the text; one beyond the end of a line or of the text is at that end."""
-        if position.line >= len(self.starts):
-            return len(self.text)
-        line = self.line(max(position.line, 0))
-        return self.starts[max(position.line, 0)] + from_units(line, max(position.character, 0), self.encoding)
+        return self.lines[index].rstrip("\r\n") if 0 <= index < len(self.lines) else ""
 
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column, from 1, of an offset."""
@@ -58,8 +67,11 @@ class Text:
         return line, offset - self.starts[line - 1] + 1
 
     def place_of(self, position: types.Position) -> tuple[int, int]:
-        """The line and column, from 1, of a position."""
-        return self.place(self.offset(position))
+        """The line and column, from 1, of a position; one beyond the end of a line or of the text is at that end."""
+        if position.line >= len(self.lines):
+            return len(self.lines), len(self.lines[-1]) + 1
+        index = max(position.line, 0)
+        return index + 1, from_units(self.line(index), max(position.character, 0), self.encoding) + 1
 
     def position(self, line: int, column: int) -> types.Position:
         """The protocol's position of a line and a column from 1; beyond the text it is the text's end."""
@@ -77,29 +89,35 @@ class Text:
 
     def replace(self, range: types.Range | None, new: str) -> Replacement:
         """Put `new` in the place of a range, or of everything, and say what moved."""
-        if range is None:
-            start, end, new_end = _difference(self.text, new)
-            first, old_end = self.place(start), self.place(end)
-            self.text = new
-            self._starts = None
-        else:
-            start, end = sorted((self.offset(range.start), self.offset(range.end)))
-            first, old_end = self.place(start), self.place(end)
-            self.text = self.text[:start] + new + self.text[end:]
-            new_end = start + len(new)
-            self._renew(first[0] - 1, old_end[0] - 1, new_end - end)
+        if range is not None:
+            return self._put(*sorted((self.place_of(range.start), self.place_of(range.end))), new)
+        start, end, new_end = _difference(self.text, new)
+        first, old_end = self.place(start), self.place(end)
+        self._text, self._lines, self._starts = new, None, None
         return Replacement(first, old_end, self.place(new_end))
 
-    def _renew(self, first: int, last: int, longer: int) -> None:
-        """Finds lines anew where some were replaced, from the line before, whose end may go on, to the one behind: a
-        client may change a long text a thousand times.
-        """
-        starts = self.starts
-        first, behind = max(first - 1, 0), last + 2
-        end = starts[behind] + longer if behind < len(starts) else len(self.text)
-        found = [match.end() for match in _NEWLINE.finditer(self.text, starts[first], end)]
-        rest = starts[behind + 1 :]
-        starts[first + 1 :] = found + ([start + longer for start in rest] if longer else rest)
+    def _put(self, start: tuple[int, int], end: tuple[int, int], new: str) -> Replacement:
+        """What `replace` does between two places. Only the new text is split: what is left of a line has no end."""
+        lines = self.lines
+        first, head = start[0] - 1, lines[start[0] - 1][: start[1] - 1]
+        tail = lines[end[0] - 1][end[1] - 1 :]
+        if not head and first and lines[first - 1].endswith("\r") and (new + tail).startswith("\n"):
+            first, head, new = first - 1, lines[first - 1][:-1], f"\r{new}"  # both are one end
+        put = _split(new)
+        put[0] = head + put[0]
+        if tail == "\n" and len(put) > 1 and not put[-1] and put[-2].endswith("\r"):
+            put.pop()  # here as well
+        new_end = first + len(put), len(put[-1]) + 1
+        put[-1] += tail
+        lines[first : end[0]] = put
+        self._text = self._starts = None
+        return Replacement(start, end, new_end)
+
+
+def _split(text: str) -> list[str]:
+    """The lines of a text with their ends, and what follows the last end."""
+    ends = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 def to_units(line: str, column: int, encoding: str) -> int:
@@ -107,25 +125,21 @@ def to_units(line: str, column: int, encoding: str) -> int:
     before = line[:column]
     if encoding == "utf-32" or before.isascii():
         return len(before)
-    return sum(_width(character, encoding) for character in before)
+    if encoding == "utf-16":
+        return len(before.encode("utf-16-le", "surrogatepass")) // 2
+    return len(before.encode("utf-8", "surrogatepass"))
 
 
 def from_units(line: str, units: int, encoding: str) -> int:
     """The column from 0 before which so many of the client's units stand; inside of a character it is before that."""
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
-    for column, character in enumerate(line):
-        units -= _width(character, encoding)
-        if units < 0:
-            return column
-    return len(line)
-
-
-def _width(character: str, encoding: str) -> int:
-    point = ord(character)
-    if encoding == "utf-16":
-        return 2 if point > 0xFFFF else 1
-    return 1 if point < 0x80 else 2 if point < 0x800 else 3 if point <= 0xFFFF else 4
+    low, high = 0, min(units, len(line))
+    while low < high:
+        middle = (low + high + 1) // 2
+        more = to_units(line[low:middle], middle - low, encoding)
+        low, high, units = (middle, high, units - more) if more <= units else (low, middle - 1, units)
+    return low
 
 
 def moved(span: Span, change: Replacement) -> Span | None:
