@@ -67,4 +67,20 @@ SLIPS: dict[str, Callable[[int], str]] = {
         _inside("try:", n, lambda i: "taken()"),
         each(n, lambda i: f"except Error{i}:\n    pass"),
     ),
+    "frozen parts in eval mode": lambda n: _defined(
+        "import torch.nn as nn\nfrom data import loader",
+        each(
+            n,
+            lambda i: (
+                f"class Net{i}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                "        self.teacher = nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5))\n        self.teacher.eval()\n"
+                "    def forward(self, x):\n        with torch.no_grad():\n            return self.teacher(x)\n"
+                f"net{i} = Net{i}()\nfor x in loader:\n    net{i}.train()\n    net{i}(x)"
+            ),
+        ),
+    ),
+    "checkpoints without a mode": lambda n: _defined(
+        "from pytorch_lightning.callbacks import ModelCheckpoint",
+        each(n, lambda i: f"kept{i} = ModelCheckpoint(monitor='val_acc')"),
+    ),
 }

@@ -41,6 +41,8 @@ ALONE = (
     ("TL503", "rounds of evaluation (function)"),
     ("TL511", "optimizers stepped (loop)"),
     ("TL512", "rounds of training (loop)"),
+    ("TL523", "frozen parts in eval mode"),
+    ("TL529", "checkpoints without a mode"),
     ("TL616", "attributes nobody sets"),
     ("TL617", "calls that somebody catches"),
     ("TL712", "branches of one if"),

@@ -133,6 +133,7 @@ def text_of(made: Value) -> str | None:
     return node.value if is_text else None
 
 
+@remembered
 def reads_the_name(module: Module) -> bool:
     """Is it for a Lightning before 1.3, whose callbacks looked at the name to find the mode themselves?"""
     for call in module.index.calls_of("ModelCheckpoint", "Trainer", inside=module.tree):

@@ -16,7 +16,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import first_parameter
 from torchlint.source.flow.values import Answer, Stored, Value
-from torchlint.source.text.index import ancestors, enclosing_function, last_word, within
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, standing_in, within
 from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.certain_modes import certainly_asks_mode
@@ -61,14 +61,15 @@ def undone_evals(cls: ClassInfo) -> Iterator[Undone]:
                 yield Undone(switch, part, train)
 
 
+@remembered
 def _handles_modes(cls: ClassInfo) -> bool:
     """Does a class, or a base, say itself what `train()` and `eval()` mean, or put parts in eval mode in a method?"""
     if cls.method("train") or cls.method("eval"):
         return True
     return any(
-        within(call, owner.node) and getattr(enclosing_function(call), "name", "") != "__init__"
+        getattr(enclosing_function(call), "name", "") != "__init__"
         for owner in cls.mro
-        for call in (*owner.module.index.callers("eval"), *owner.module.index.callers("train"))
+        for call in owner.module.index.calls_of("eval", "train", inside=owner.node)
         if call.args or last_word(call.func) == "eval"
     )
 
@@ -142,13 +143,15 @@ def _stays_frozen(cls: ClassInfo, part: str) -> bool:
     """Is a part called where it counts for training, never learned, and said or seen not to be?"""
     if any(_LEARNS_AGAIN.search(owner.module.segment(owner.node)) for owner in cls.mro):
         return False
-    calls = [
-        Value(home, call)
-        for home in _homes(cls.module)
-        for use in home.index.attributes(part)
-        if (call := _call_of(use)) is not None
-        and (not is_of_self(use) or any(within(use, owner.node) for owner in cls.mro))
+    homes = _homes(cls.module)
+    own = [
+        Value(owner.module, call)
+        for owner in cls.mro
+        if owner.module in homes
+        for use in standing_in(owner.node, owner.module.index.attributes(part))
+        if is_of_self(use) and (call := _call_of(use)) is not None
     ]
+    calls = [*own, *(call for home in homes for call in _calls_of_others(home, part))]
     if any(within(call.node, cls.methods["__init__"]) for call in calls):
         return False  # it was put in eval mode to be tried: how many features does it give?
     return (
@@ -158,9 +161,16 @@ def _stays_frozen(cls: ClassInfo, part: str) -> bool:
     )
 
 
+@remembered
+def _calls_of_others(home: Module, part: str) -> list[Value]:
+    """The calls of a part of an object that is not `self`: whichever has one."""
+    uses = (use for use in home.index.attributes(part) if not is_of_self(use))
+    return [Value(home, call) for use in uses if (call := _call_of(use)) is not None]
+
+
 def _has_new_parts(cls: ClassInfo, part: str) -> bool:
     """`self.part.fc = nn.Linear(512, 10)`, which is to be learned"""
-    uses = (use for owner in cls.mro for use in owner.module.index.attributes(part) if within(use, owner.node))
+    uses = (use for owner in cls.mro for use in standing_in(owner.node, owner.module.index.attributes(part)))
     put = [use.up.up for use in uses if isinstance(use.up, ast.Attribute) and isinstance(use.up.ctx, ast.Store)]
     return any(last_word(getattr(getattr(store, "value", None), "func", store)) != "Identity" for store in put)
 
@@ -231,15 +241,30 @@ def _is_set_again(cls: ClassInfo, part: str, switch: ast.Call) -> bool:
     for home in _homes(cls.module):
         if home.index.stored("train") or home.index.stored("training"):
             return True
-        for call in (*home.index.callers("eval"), *home.index.callers("train")):
-            on = receiver(call)
-            if call is switch or on is None or last_word(call.func) == "train" and call.keywords:
-                continue
-            if part in {n.attr for n in ast.walk(on) if isinstance(n, ast.Attribute)}:
-                return True
-            if last_word(call.func) == "eval" and _is_any_layer(on):
-                return True
+        of_parts, of_any = _switches(home)
+        if any(call is not switch for call in (*of_parts.get(part, ()), *of_any)):
+            return True
     return False
+
+
+@remembered
+def _switches(home: Module) -> tuple[dict[str, list[ast.Call]], list[ast.Call]]:
+    """Two of the calls that switch the mode of each part, by its name, and of those that switch any layer's: one of
+    them is another one than the call that is asked about.
+    """
+    of_parts: dict[str, list[ast.Call]] = {}
+    of_any: list[ast.Call] = []
+    for call in (*home.index.callers("eval"), *home.index.callers("train")):
+        on = receiver(call)
+        if on is None or last_word(call.func) == "train" and call.keywords:
+            continue
+        switched = [of_parts.setdefault(node.attr, []) for node in ast.walk(on) if isinstance(node, ast.Attribute)]
+        if last_word(call.func) == "eval" and _is_any_layer(on):
+            switched.append(of_any)
+        for calls in switched:
+            if len(calls) < 2 and call not in calls:
+                calls.append(call)
+    return of_parts, of_any
 
 
 def _is_any_layer(on: ast.expr) -> bool:
@@ -259,15 +284,22 @@ def _put_in_train_mode(cls: ClassInfo) -> Value | None:
         for name in _FIRST_LIGHTNING:
             if (hook := cls.method(name)) is not None:
                 return Value(hook.module, hook.node)
-    for home in _homes(cls.module):
-        for call in home.index.callers("train"):
-            on = receiver(call)
-            asked = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if on is None or any(getattr(one, "value", None) is not True for one in asked):
-                continue
-            if any(_holds(made, cls) for made in _told(Value(home, on))):
-                return Value(home, call)
-    return None
+    return next((trains[cls] for home in _homes(cls.module) if cls in (trains := _trains(home))), None)
+
+
+@remembered
+def _trains(home: Module) -> dict[ClassInfo, Value]:
+    """The first call in a file that puts an object of a class, or what holds one, in train mode."""
+    found: dict[ClassInfo, Value] = {}
+    for call in home.index.callers("train"):
+        on = receiver(call)
+        asked = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if on is None or any(getattr(one, "value", None) is not True for one in asked):
+            continue
+        for made in _told(Value(home, on)):
+            for cls in _held_by_class(made, _DEPTH) if isinstance(made, ClassInfo) else _held(made, _DEPTH):
+                found.setdefault(cls, Value(home, call))
+    return found
 
 
 def _told(on: Value) -> Iterator[Value | ClassInfo]:
@@ -282,28 +314,26 @@ def _told(on: Value) -> Iterator[Value | ClassInfo]:
         yield from _made(on)
 
 
-def _holds(made: Value | ClassInfo, cls: ClassInfo, depth: int = _DEPTH) -> bool:
-    """Is an object of a class, or has a part of it as a module among its own, and lets parts hear of `train()`?"""
-    if isinstance(made, ClassInfo):
-        return _class_holds(made, cls, depth)
+@remembered(meanwhile=frozenset())
+def _held(made: Value, depth: int) -> frozenset[ClassInfo]:
+    """The classes of an object, and of what it has as a module among its own, that hear of its `train()`."""
     if depth == 0 or not isinstance(made.node, ast.Call) or made.path not in ((), ("applied",)):
-        return False
-    owners = [c for c in callees(made) if c.kind == "class" and c.owner is not None]
+        return frozenset()
+    owners = [c.owner for c in callees(made) if c.kind == "class" and c.owner is not None]
     layers = any(c.name in ("torch.nn.Sequential", "torch.nn.ModuleList") for c in callees(made))
-    if any(_class_holds(c.owner, cls, depth) for c in owners):
-        return True
+    held = [_held_by_class(owner, depth) for owner in owners]
     given = [made.at(argument, ()) for argument in made.node.args] if layers else []
-    return any(_holds(inner, cls, depth - 1) for value in given for inner in _made(value, 1))
+    return frozenset().union(*held, *(_held(inner, depth - 1) for value in given for inner in _made(value, 1)))
 
 
-def _class_holds(owner: ClassInfo, cls: ClassInfo, depth: int) -> bool:
+@remembered(meanwhile=frozenset())
+def _held_by_class(owner: ClassInfo, depth: int) -> frozenset[ClassInfo]:
+    """The same of the objects of a class."""
     if not owner.is_named_module or not owner.known or _handles_modes(owner):
-        return False
-    if cls in owner.mro:
-        return True
+        return frozenset()
     parts = [entry for one in owner.mro for entries in one.attributes.values() for entry in entries] if depth else []
     given = [Value(entry.module, value) for entry in parts if (value := _value_of(entry)) is not None]
-    return any(_holds(made, cls, depth - 1) for value in given for made in _made(value, 2))
+    return frozenset(owner.mro).union(*(_held(made, depth - 1) for value in given for made in _made(value, 2)))
 
 
 def _value_of(entry: Stored) -> ast.expr | None:
