@@ -73,7 +73,7 @@ SLIPS: dict[str, Callable[[int], str]] = {
             n,
             lambda i: (
                 f"class Net{i}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                f"        self.part{i} = nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5))\n        self.part{i}.eval()\n"
+                f"        self.part{i} = nn.Sequential(nn.Linear(8, 8), nn.Dropout())\n        self.part{i}.eval()\n"
                 f"    def forward(self, x):\n        with torch.no_grad():\n            return self.part{i}(x)\n"
                 f"net{i} = Net{i}()\nfor x in loader:\n    net{i}.train()\n    net{i}(x)"
             ),
