@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.facts import named
+from torchlint.facts import named, named_of
 from torchlint.source.answers.last_axes import leaves_axes
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Answer, Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, has_stars, last_word
+from torchlint.source.text.spelling import argument
 
 Factor = tuple  # (id of what the tensor comes from, its axis), or (a text,) for any other size
 Layout = list[list[Factor]]  # the factors of the size of each axis
@@ -24,9 +25,14 @@ class _Merged(list):
     """The factors of an axis into which others were put together, in the order in which its numbers lie."""
 
 
-_DEPTH = 8
+_DEPTH = 12
+_MASKED = 3  # axes that a mask surely does not exceed
 _NAMES = 3  # of one tensor, from one to the next
 _SAME = named("same_shape", but="broadcasts")  # `repeat` and `tile` keep the numbers, not the axes
+_MASKS = named_of("masked_fill")
+_PRODUCTS = named_of("matmul", "bmm")
+_ATTENDS = named_of("scaled_dot_product_attention")
+_PARTS = frozenset("chunk split tensor_split unbind".split())
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
 _OF_LAYERS = frozenset(("torch.nn.Sequential()", ""))  # and modules of the project
 _UNKNOWN = ("?",)
@@ -111,11 +117,11 @@ def _may_be_one(old: Layout, new: Layout) -> bool:
 
 def _differ(old: list[Factor], new: list[Factor]) -> Answer:
     """Is the product of some sizes another one? None where that depends on numbers nobody knows."""
+    if _UNKNOWN in old or _UNKNOWN in new:
+        return None  # two of them need not be the same
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
     if not gone and not come:
         return False
-    if _UNKNOWN in gone or _UNKNOWN in come:
-        return None
     if not gone or not come:
         return True
     axes = [*gone, *come]  # those of another tensor may well be as long
@@ -145,8 +151,17 @@ def _factors(module: Module, size: ast.expr, follow: bool = True) -> list[Factor
     if isinstance(size, (ast.UnaryOp, ast.Starred)):
         return [_UNKNOWN]
     axis = _axis(module, size)
+    if axis is None and (several := _several(module, size)) is not None:
+        return several
     product = _product(size) if axis is None and follow else None
     return _factors(module, product, False) if product is not None else [axis or (module.segment(size),)]
+
+
+def _several(module: Module, size: ast.expr) -> list[Factor] | None:
+    """The factors of an axis of which one size is asked for: two that were put together, or none of an axis of one."""
+    measured = _measured(size)
+    layout = _derived(Value(module, measured[0]), _DEPTH) if measured is not None else None
+    return layout[measured[1]] if layout is not None and measured is not None and measured[1] < len(layout) else None
 
 
 def _product(size: ast.expr) -> ast.BinOp | None:
@@ -206,7 +221,8 @@ def _key(module: Module, tensor: ast.expr, number: int) -> Factor | None:
     """An axis, by what the tensor comes from; an axis that the tensor has from another one is that one's."""
     layout = _derived(Value(module, tensor), _DEPTH)
     if layout is not None:
-        return layout[number][0] if number < len(layout) and len(layout[number]) == 1 else None
+        axis = layout[number] if number < len(layout) else []
+        return axis[0] if len(axis) == 1 and axis[0] != _UNKNOWN else None
     source = _source(Value(module, tensor))
     return None if source is None else (id(source.node), number)
 
@@ -218,7 +234,7 @@ def _source(value: Value) -> Value | None:
     found = origins(value)
     one = found[0] if len(found) == 1 and found[0].node is not None and not found[0].path else None
     if one is None or one.module is not value.module or one.frame is not None:
-        given = _given_as(value.node)
+        given = value.node if isinstance(value.node, ast.Call) else _given_as(value.node)
         return value.at(given, ()) if given is not None else None
     return one if isinstance(one.node, (ast.Call, ast.arg, ast.BinOp)) else None
 
@@ -229,10 +245,23 @@ def _given_as(node: ast.expr, names: int = _NAMES) -> ast.arg | ast.Call | None:
     bound = reaching(node, scope) if scope is not None else []
     if len(bound) != 1 or isinstance(bound[0], ast.arg):
         return bound[0] if len(bound) == 1 else None
-    made = bound[0].up.value if isinstance(bound[0].up, ast.Assign) else None
+    made = _given_to(bound[0])
     if isinstance(made, ast.Name) and names:
         return _given_as(made, names - 1)
     return made if isinstance(made, ast.Call) else None
+
+
+def _given_to(target: ast.AST) -> ast.expr | None:
+    """What an assignment gives to a name, be it one of several: `q, k = self.cut(x), self.cut(y)`"""
+    holder = target.up
+    if isinstance(holder, ast.Assign):
+        return holder.value
+    if not isinstance(holder, (ast.Tuple, ast.List)) or not isinstance(holder.up, ast.Assign):
+        return None
+    given = holder.up.value
+    is_each = isinstance(given, (ast.Tuple, ast.List)) and len(given.elts) == len(holder.elts)
+    is_each = is_each and not any(isinstance(one, ast.Starred) for one in (*given.elts, *holder.elts))
+    return given.elts[holder.elts.index(target)] if is_each else None
 
 
 def _layout(value: Value, depth: int) -> Layout | None:
@@ -263,21 +292,113 @@ def _ranks(module: Module, function: ast.AST | None) -> dict[int, int]:
     return {source: rank for source, rank in found.items() if source not in unsure}
 
 
+@remembered
 def _derived(value: Value, depth: int) -> Layout | None:
     """The axes of what keeps, arranges or names those of another tensor; unknown where the code asks for another number
     of them, as a branch that is for others does.
     """
-    source = _source(value)
-    if source is None or not isinstance(source.node, ast.Call) or depth == 0:
+    if depth == 0:
         return None
-    layout = _arranged(source, source.node, depth)
+    source = _source(value)
+    if source is None:
+        return _of_a_part(value, depth)
+    if isinstance(source.node, ast.BinOp):
+        layout = _combined(source, source.node, depth)
+    else:
+        layout = _arranged(source, source.node, depth) if isinstance(source.node, ast.Call) else None
     rank = _ranks(value.module, enclosing_function(value.node)).get(id(source.node))
-    return layout if layout is not None and rank in (None, len(layout)) else None
+    if layout is None or rank is None:
+        return layout
+    return layout if rank == len(layout) and [_UNKNOWN] not in layout else None  # its own axes say more
+
+
+def _combined(source: Value, node: ast.BinOp, depth: int) -> Layout | None:
+    """The axes of `weights @ values` and of `scores / 8 + mask`"""
+    left, right = (_layout(source.at(side, ()), depth - 1) for side in (node.left, node.right))
+    if isinstance(node.op, ast.MatMult):
+        return _product_of(left, right)
+    if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)) or (left is None) is (right is None):
+        return left if left == right else None
+    known = left or right or []
+    # What is added to scores of four axes, scales them or is their mask; fewer axes may become more.
+    return known if len(known) > _MASKED and all(known) else None
+
+
+def _product_of(left: Layout | None, right: Layout | None) -> Layout | None:
+    """The axes of a product of matrices; those before are of the first, whose sizes the other's are, or 1."""
+    if left is None or right is None or len(left) != len(right) or len(left) < 2 or not all(left[:-1]):
+        return None
+    return [*left[:-1], right[-1]]
+
+
+def _of_a_part(value: Value, depth: int) -> Layout | None:
+    """The axes of `q` of `q, k, v = self.qkv(x).chunk(3, dim=-1)`, and of `qkv[0]`"""
+    found = origins(value)
+    part = found[0] if len(found) == 1 and found[0].module is value.module and found[0].frame is None else None
+    if part is None or part.node is None:
+        return None
+    whole, is_first = part.node, len(part.path) == 1 and isinstance(part.path[0], int)
+    if isinstance(whole, ast.Subscript) and not part.path:
+        whole, is_first = whole.value, _number(whole.slice) is not None
+    if not is_first or not isinstance(whole, ast.expr):
+        return None
+    word = last_word(whole.func) if isinstance(whole, ast.Call) else ""
+    if not isinstance(whole, ast.Call) or word not in _PARTS:
+        layout = _layout(part.at(whole, ()), depth - 1)
+        return layout[1:] if layout is not None and len(layout) > 1 else None
+    names = {c.name for c in callees(part.at(whole, ()))}
+    given = next(_given(whole, names), None)
+    layout = _layout(part.at(given, ()), depth - 1) if given is not None else None
+    is_method = all(name.startswith(".") for name in names)
+    place = argument(whole, "dim", (word != "unbind") + (not is_method))
+    number = 0 if place is None else _number(place)
+    if layout is None or number is None or not -len(layout) <= number < len(layout):
+        return None
+    number %= len(layout)
+    cut = [] if word == "unbind" else [[(f"part of {id(whole)}",)]]
+    return [*layout[:number], *cut, *layout[number + 1 :]]
+
+
+def _looked_through(call: Value, depth: int) -> Layout | None:
+    """The axes of what a helper gives, in those of what it is given: `self.cut(self.query(x))`"""
+    called = callees(call)
+    helper = called[0] if len(called) == 1 else None
+    function = helper.function if helper is not None else None
+    if (
+        helper is None
+        or helper.kind != "function"
+        or helper.module is None
+        or not isinstance(function, ast.FunctionDef)
+    ):
+        return None
+    if len(function.gives) != 1 or function.yields or function.decorator_list or has_stars(call.node):
+        return None
+    inner = _layout(Value(helper.module, function.gives[0]), depth - 1)
+    if inner is None:
+        return None
+    given: dict[int, Layout | None] = {}
+    names = function.args.args[1:] if helper.owner is not None else function.args.args
+    for place, name in enumerate(names):
+        tensor = argument(call.node, name.arg, place)
+        given[id(name)] = _layout(call.at(tensor, ()), depth - 1) if tensor is not None else None
+    return [[_seen_from(call, factor, given) for factor in axis] for axis in inner]
+
+
+def _seen_from(call: Value, factor: Factor, given: dict[int, Layout | None]) -> Factor:
+    """What a size of a helper is where it is called; its own names mean nothing there."""
+    if _is_axis(factor):
+        layout = given.get(factor[0])
+        is_one = layout is not None and factor[1] < len(layout) and len(layout[factor[1]]) == 1
+        return layout[factor[1]][0] if is_one else (f"{factor} in {id(call.node)}",)
+    stays = factor == _UNKNOWN or factor[0].startswith("self.") or factor[0].isdigit()
+    return factor if stays else (f"{factor[0]} in {id(call.node)}",)
 
 
 def _arranged(source: Value, call: ast.Call, depth: int) -> Layout | None:
     names = {c.name for c in callees(source)}
     word = last_word(call.func)
+    if (through := _looked_through(source, depth)) is not None:
+        return through
     given = next(_given(call, names), None)
     if given is None or not names:
         return None
@@ -285,12 +406,16 @@ def _arranged(source: Value, call: ast.Call, depth: int) -> Layout | None:
     if names <= {"torch.nn.Linear()"} or names <= _OF_LAYERS and leaves_axes(source):
         layout = _layout(inner, depth - 1)
         return layout and [*layout[:-1], [(f"out of {id(call)}",)]]
+    if names <= _PRODUCTS or names <= _ATTENDS:
+        return _multiplied(source, call, names <= _ATTENDS, depth)
+    if names <= _MASKS and (layout := _layout(inner, depth - 1)) is not None:
+        return layout if len(layout) > _MASKED and all(layout) else None
     if names <= _SAME or names <= _FROM_ARRAY or word in ("contiguous", "clone", "float"):
         return _layout(inner, depth - 1)
     if word in ("view", "reshape") and names <= {".view", ".reshape"}:
         sizes = _sizes(call)
         layout = [_factors(source.module, size) for size in sizes]
-        if len(sizes) < 2 or _UNKNOWN in _flat(layout):
+        if len(sizes) < 2 or layout.count([_UNKNOWN]) > 1 or any(isinstance(size, ast.Starred) for size in sizes):
             return None
         return [_merged(axis, _layout(inner, depth - 1)) if len(axis) > 1 else axis for axis in layout]
     if word == "flatten" and names <= {".flatten", "torch.flatten"}:
@@ -298,6 +423,19 @@ def _arranged(source: Value, call: ast.Call, depth: int) -> Layout | None:
     if word in ("transpose", "permute", "swapaxes") and names <= {".transpose", ".permute", ".swapaxes"}:
         return _turned(_layout(inner, depth - 1), word, [_number(a) for a in _sizes(call)])
     return None
+
+
+def _multiplied(source: Value, call: ast.Call, attends: bool, depth: int) -> Layout | None:
+    """The axes of `torch.matmul(weights, values)`, and of `F.scaled_dot_product_attention(q, k, v)`"""
+    if attends:
+        given = [argument(call, name, place) for name, place in (("query", 0), ("value", 2))]
+    elif len(call.args) == 1 and isinstance(call.func, ast.Attribute):
+        given = [call.func.value, call.args[0]]
+    else:
+        given = [*call.args] if len(call.args) == 2 else []
+    if len(given) != 2 or None in given or any(isinstance(one, ast.Starred) for one in given):
+        return None
+    return _product_of(*(_layout(source.at(one, ()), depth - 1) for one in given))
 
 
 def _merged(axis: list[Factor], before: Layout | None) -> list[Factor]:
