@@ -78,9 +78,27 @@ def in_a_sequence_of_its_own(cls: ModuleClass):
 
 
 def of_pairs(place, pairs):
-    for layer, norm in pairs:
-        if isinstance(layer.node, ast.Call) and layer.module is place.module and place.at(norm).is_call(*NORMS):
-            yield from found(place.at(layer))
+    for given, norm in pairs:
+        is_named = isinstance(given.node, ast.Name) and given.module is place.module
+        layer = made_for_this(place, given.node) if is_named else place.at(given)
+        if layer and isinstance(layer.node, ast.Call) and layer.module is place.module and is_all(place, norm, *NORMS):
+            yield from found(layer)
+
+
+def is_all(place, given, *names: str) -> bool:
+    """Is it such a layer, or a variable that is one?"""
+    if isinstance(given.node, ast.Name) and given.module is place.module:
+        made = place.at(given.node).origins(given.node)
+        return bool(made) and all(one.is_call(*names) is True for one in made)
+    return place.at(given).is_call(*names)
+
+
+def made_for_this(place, name: ast.Name):
+    """`nn.Conv2d(3, 8, 3)` of `conv = nn.Conv2d(3, 8, 3)`, if nothing but the Sequential reads this `conv`"""
+    made = place.at(name).origins(name)
+    holder = getattr(made[0].node, "up", None) if len(made) == 1 else None
+    is_plain = isinstance(holder, ast.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0], ast.Name)
+    return made[0] if is_plain and len(place.uses(holder.targets[0])) == 1 else None
 
 
 @on_module(needs=("BatchNorm", "forward"))
