@@ -8,10 +8,12 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.answers.parts_by_name import asked_by_name, is_a_layer_by_name, words_meant
+from torchlint.source.flow.callers import given_for
 from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import receiver, unparsed
@@ -42,6 +44,7 @@ def is_certainly_a_module(value: Value) -> bool:
             or _is_element(origin)
             or _is_asked_by_name(origin)
             or _is_of_a_display(origin)
+            or _is_given(origin)
         )
         for origin in made
     )
@@ -78,7 +81,15 @@ def _is_inside(value: Value) -> bool:
     whole = value.at(node.value, ())
     if is_module(whole) or _is_inside(whole):
         return True
-    return isinstance(whole.node, ast.Name) and any(map(_is_pretrained, origins(whole)))
+    found = origins(whole) if isinstance(whole.node, ast.Name) else []
+    return any(map(_is_pretrained, found)) or len(found) == 1 and _is_given(found[0])
+
+
+@remembered(meanwhile=False)
+def _is_given(parameter: Value) -> bool:
+    """Do all calls of a function, also those of other files, give it a module?"""
+    given = given_for(parameter) if isinstance(parameter.node, ast.arg) else []
+    return bool(given) and all(one is not None and (is_module(one) or _is_inside(one)) for one in given)
 
 
 def _is_asked_by_name(origin: Value) -> bool:
