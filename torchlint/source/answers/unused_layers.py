@@ -10,9 +10,17 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in, statement_of
+from torchlint.source.text.index import (
+    block_of,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    standing_in,
+    statement_of,
+)
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.members import (
     LISTING,
@@ -75,27 +83,53 @@ def is_slip(cls: ClassInfo, store: MemberAssignment) -> bool:
     if is_lost(cls, store):
         return True
     called = _called(cls)
+    names = [call.func.attr for call in called]
     return any(
-        called.count(other) > 1
+        names.count(other) > 1
         and _is_nearly(other, store.target.attr)
-        and any(unparsed(one.value) == unparsed(store.value) for one in stores)
+        and any(
+            unparsed(one.value) == unparsed(store.value)
+            or _is_of_one_kind(one.value, store.value)
+            and _is_called_for_the_same(called, other)
+            for one in stores
+        )
         for other, stores in stores_of(cls).items()
     )
 
 
+def _is_of_one_kind(one: ast.expr, other: ast.expr) -> bool:
+    """`nn.Embedding(users, 1)` and `nn.Embedding(items, 1)`"""
+    return isinstance(one, ast.Call) and isinstance(other, ast.Call) and unparsed(one.func) == unparsed(other.func)
+
+
+def _is_called_for_the_same(called: list[ast.Call], name: str) -> bool:
+    """Is the same asked of a layer twice in one block: `self.user_bias(user) + self.user_bias(user)`?"""
+    calls = [_asked(call) for call in called if call.func.attr == name]
+    return len(set(calls)) < len(calls)
+
+
+def _asked(call: ast.Call) -> tuple:
+    """Where a call stands, how it is written, and which bindings its names have there: `x` may be another one later."""
+    names = [node for given in call.args for node in ast.walk(given) if isinstance(node, ast.Name)]
+    scopes = [(name, name.at.lookup(name.id)) for name in names]
+    bound = [id(one) for name, scope in scopes if scope is not None for one in reaching(name, scope)]
+    return id(block_of(statement_of(call))[0]), unparsed(call), *bound
+
+
 @remembered
-def _called(cls: ClassInfo) -> list[str]:
-    """The names of what is called of `self` in the forward and the methods that it runs, in those of a class without
-    one: `fc` of `self.fc(x)`.
+def _called(cls: ClassInfo) -> list[ast.Call]:
+    """What is called of `self` in the forward and the methods that it runs, in those of a class without one:
+    `self.fc(x)`.
     """
     index, methods = cls.module.index, cls.methods
     run = [methods[name] for name in _FIRST if name in methods] or [methods[n] for n in methods if n != "__init__"]
-    names = []
+    calls = []
     for method in run:  # which grows
-        here = [node.func.attr for node in index.inside(method, ast.Call) if is_of_self(node.func)]
-        run += [methods[name] for name in dict.fromkeys(here) if name in methods and methods[name] not in run]
-        names += here
-    return names
+        here = [node for node in index.inside(method, ast.Call) if is_of_self(node.func)]
+        names = dict.fromkeys(call.func.attr for call in here)
+        run += [methods[name] for name in names if name in methods and methods[name] not in run]
+        calls += here
+    return calls
 
 
 def is_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
@@ -160,9 +194,23 @@ def _is_lost(module: Module, statement: ast.stmt) -> bool:
 
 @remembered
 def _says(module: Module, name: str) -> bool:
-    if any(not isinstance(node.ctx, ast.Store) for node in module.index.attributes(name)):
+    if any(not isinstance(n.ctx, ast.Store) and not _is_filled(module, n) for n in module.index.attributes(name)):
         return True
     return name in words_in_strings(module)
+
+
+def _is_filled(module: Module, layer: ast.Attribute) -> bool:
+    """`nn.init.zeros_(self.bias.weight)` in the constructor: it gets its first values there, and nothing is read."""
+    weight = layer.up if isinstance(layer.up, ast.Attribute) and layer.up.attr in ("weight", "bias") else layer
+    call = weight.up
+    return (
+        isinstance(call, ast.Call)
+        and weight in call.args
+        and isinstance(call.up, ast.Expr)
+        and is_of_self(layer)
+        and getattr(enclosing_function(layer), "name", "") == "__init__"
+        and (external_name(Value(module, call.func)) or "").startswith("torch.nn.init.")
+    )
 
 
 @remembered
