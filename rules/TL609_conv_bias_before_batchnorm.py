@@ -80,25 +80,16 @@ def in_a_sequence_of_its_own(cls: ModuleClass):
 def of_pairs(place, pairs):
     for given, norm in pairs:
         is_named = isinstance(given.node, ast.Name) and given.module is place.module
-        layer = made_for_this(place, given.node) if is_named else place.at(given)
-        if layer and isinstance(layer.node, ast.Call) and layer.module is place.module and is_all(place, norm, *NORMS):
-            yield from found(layer)
+        node = the_call(place, given.node) if is_named else given.node
+        if isinstance(node, ast.Call) and given.module is place.module and is_norm(place, norm):
+            yield from found(place.at(node if is_named else given))
 
 
-def is_all(place, given, *names: str) -> bool:
-    """Is it such a layer, or a variable that is one?"""
-    if isinstance(given.node, ast.Name) and given.module is place.module:
-        made = place.at(given.node).origins(given.node)
-        return bool(made) and all(one.is_call(*names) is True for one in made)
-    return place.at(given).is_call(*names)
-
-
-def made_for_this(place, name: ast.Name):
-    """`nn.Conv2d(3, 8, 3)` of `conv = nn.Conv2d(3, 8, 3)`, if nothing but the Sequential reads this `conv`"""
-    made = place.at(name).origins(name)
-    holder = getattr(made[0].node, "up", None) if len(made) == 1 else None
-    is_plain = isinstance(holder, ast.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0], ast.Name)
-    return made[0] if is_plain and len(place.uses(holder.targets[0])) == 1 else None
+def is_norm(place, given) -> bool:
+    """Is it a batch norm, or a variable that is one?"""
+    is_named = isinstance(given.node, ast.Name) and given.module is place.module
+    made = place.at(given.node).origins(given.node) if is_named else [place.at(given)]
+    return bool(made) and all(one.is_call(*NORMS) is True for one in made)
 
 
 @on_module(needs=("BatchNorm", "forward"))
@@ -117,13 +108,12 @@ def in_forward(cls: ModuleClass):
                 yield from found(layer)
 
 
-def the_call(cls: ModuleClass, name: ast.Name):
-    """`self.conv(x)` of `x = self.conv(x)`, if the norm is all that reads this `x`."""
+def the_call(cls, name: ast.Name):
+    """`self.conv(x)` of `x = self.conv(x)`, if the place where it is asked is all that reads this `x`."""
     made = cls.at(name).origins(name)
     holder = getattr(made[0].node, "up", None) if len(made) == 1 else None
-    if not isinstance(holder, ast.Assign) or len(holder.targets) != 1 or len(cls.uses(holder.targets[0])) != 1:
-        return None
-    return holder.value
+    target = holder.targets[0] if isinstance(holder, ast.Assign) and len(holder.targets) == 1 else None
+    return holder.value if isinstance(target, ast.Name) and len(cls.uses(target)) == 1 else None
 
 
 def own(made, node: ast.Call):
