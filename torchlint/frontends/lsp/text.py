@@ -90,7 +90,8 @@ class Text:
     def replace(self, range: types.Range | None, new: str) -> Replacement:
         """Put `new` in the place of a range, or of everything, and say what moved."""
         if range is not None:
-            return self._put(*sorted((self.place_of(range.start), self.place_of(range.end))), new)
+            first, last = sorted((self.place_of(range.start), self.place_of(range.end)))
+            return self._put(first, last, new)
         start, end, new_end = _difference(self.text, new)
         first, old_end = self.place(start), self.place(end)
         self._text, self._lines, self._starts = new, None, None
