@@ -9,6 +9,12 @@ from collections.abc import Callable
 from growth_statements import in_file
 from growth_structures import each
 
+_HEADS = """\
+        b, n, d = x.shape
+        q = self.cut(x).view(b, n, 2, d // 2).transpose(1, 2)
+        v = self.cut(x).view(b, n, 2, d // 2).transpose(1, 2)
+        x = ((q @ q.transpose(-2, -1)).softmax(-1) @ v).transpose(1, 2).reshape(b, n, d)
+"""
 _PARSER = "import argparse\nparser = argparse.ArgumentParser()"
 
 
@@ -78,6 +84,11 @@ SLIPS: dict[str, Callable[[int], str]] = {
                 f"net{i} = Net{i}()\nfor x in loader:\n    net{i}.train()\n    net{i}(x)"
             ),
         ),
+    ),
+    "heads cut and joined": lambda n: _defined(
+        "class Net(torch.nn.Module):",
+        "    def __init__(self):\n        super().__init__()\n        self.cut = torch.nn.Linear(8, 8)",
+        f"    def forward(self, x):\n{_HEADS * n}        return x",
     ),
     "checkpoints without a mode": lambda n: _defined(
         "from pytorch_lightning.callbacks import ModelCheckpoint",

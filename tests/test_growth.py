@@ -43,6 +43,7 @@ ALONE = (
     ("TL512", "rounds of training (loop)"),
     ("TL523", "frozen parts in eval mode"),
     ("TL529", "checkpoints without a mode"),
+    ("TL611", "heads cut and joined"),
     ("TL616", "attributes nobody sets"),
     ("TL617", "calls that somebody catches"),
     ("TL712", "branches of one if"),
