@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 from typing import Any
 
 from torch import nn
@@ -134,6 +135,11 @@ def _full_arguments(machine, function=None):
     )
 
 
+def _is_function(machine, value):
+    """Is it one that is written in Python, be it of the program or of torch: `F.relu`, and no method?"""
+    return Unknown("a function") if type(value) in (Unknown, Special) else type(value) is types.FunctionType
+
+
 def _default(value: Any) -> Any:
     if value is inspect.Parameter.empty:
         return _Empty
@@ -149,5 +155,5 @@ INSPECT: dict[str, Any] = {
     "inspect.isclass": Special(
         "isclass", lambda machine, value: Unknown("a class") if type(value) is Unknown else isinstance(value, type)
     ),
-    "inspect.isfunction": Special("isfunction", lambda machine, value: functions.closure_of(value) is not None),
+    "inspect.isfunction": Special("isfunction", _is_function),
 }
