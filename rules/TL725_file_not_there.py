@@ -1,4 +1,4 @@
-"""Import files that are there: the folder has none of that name, so that the program ends with its import.
+"""Import files that are there: the folder has none of that name, and the program ends with its import.
 
 A file was renamed, moved or never kept, and a program that is not started often still takes it from where it was:
 `ModuleNotFoundError`, and nothing in that program runs. Only what certainly means a folder of the project is looked at: an
@@ -50,7 +50,7 @@ import os
 from torchlint import Node, on_node
 from torchlint.source.answers.absent_files import absent_files
 
-read_on = ("TL718", "TL616")
+read_on = ("TL718", "TL616", "torch.nn.Module")
 added = "0.2"
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.facts import named, named_of
+from torchlint.facts import named, named_of, words
 from torchlint.source.answers.last_axes import leaves_axes
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
@@ -32,7 +32,7 @@ _SAME = named("same_shape", but="broadcasts")  # `repeat` and `tile` keep the nu
 _MASKS = named_of("masked_fill")
 _PRODUCTS = named_of("matmul", "bmm")
 _ATTENDS = named_of("scaled_dot_product_attention")
-_PARTS = frozenset("chunk split tensor_split unbind".split())
+_PARTS = words(named_of("chunk", "split", "tensor_split", "unbind"))
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
 _OF_LAYERS = frozenset(("torch.nn.Sequential()", ""))  # and modules of the project
 _UNKNOWN = ("?",)
