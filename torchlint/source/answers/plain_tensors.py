@@ -88,12 +88,24 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
         if several and changes_of(module.index, f"self.{name}"):
             continue
         used = map(_taken, later) if several else later
-        first = next((m for read in used for m in meetings(module, read)), None)
+        first = next((m for read in used for m in meetings(module, read) if not _is_moved_on(m.node)), None)
         if first is None or is_default_moved(module) or is_default_moved_elsewhere(module):
             continue
         if not is_of_transforms(module, cls.node):
             if not any(_is_set_anew(user, name) for user in module.users(cls.name)):
                 yield PlainTensor(name, stores[0], first, is_learned)
+
+
+def _is_moved_on(result: ast.AST) -> bool:
+    """`(self.places != labels).to(batch.device)`: where the result goes, none of them was."""
+    around = result.up
+    while isinstance(around, (ast.Attribute, ast.Call)) and result is getattr(
+        around, "value", getattr(around, "func", 0)
+    ):
+        if isinstance(around, ast.Call) and last_word(around.func) in MOVES and "device" in unparsed(around):
+            return True
+        result, around = around, around.up
+    return False
 
 
 def _may_move(owner: ClassInfo, name: str) -> bool:

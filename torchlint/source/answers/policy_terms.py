@@ -34,6 +34,7 @@ _ENDS = re.compile(
 _DISCOUNT = re.compile(r"(^|_)(gamma|discount|discount_factor|discount_rate)$", re.IGNORECASE)
 _REWARD = re.compile(r"(^|_)(rewards?|rews?|r|rs)(_|$)", re.IGNORECASE)
 _TAKEN_OFF = re.compile(r"(?<![\w.])(1|1\.0?|True)\s*-\s*\(?(\w{1,20}\()?[\w.]{0,60}?(done|termin)[\w.]{0,40}")
+_GIVEN_TURNED = re.compile(r"(?:done|termin)\w{0,20}\s*=(?!=)[^\n#]{0,120}?(?<![\w.])1(?:\.0?)?\s*-\s*\(?[A-Za-z_]")
 _DENIED = re.compile(
     r"(?<!while )(?<!if )(?<!and )(?<!or )(\bnot\s|~)\s*\(?[\w.]{0,60}?(done|termin)|logical_not|bitwise_not|invert"
     r"|\b0(\.0?)?\s+if\s+[\w.]{0,60}?(done|termin)|\bif\s+not\s+[\w.]{0,60}?(done|termin)\w{0,20}\s+else\b"
@@ -290,7 +291,7 @@ def _is_turned_anywhere(module: Module) -> bool:
 
 
 def _is_turned_in(text: str) -> bool:
-    if _DENIED.search(text):
+    if _DENIED.search(text) or _GIVEN_TURNED.search(text):
         return True
     for found in _TAKEN_OFF.finditer(text):
         before = text[max(found.start() - _NEAR, 0) : found.start()].rstrip(" (")
