@@ -121,6 +121,7 @@ class Proposals:
                     if guess.shape[position] == there:
                         yield replace(assumption, path, _with(guess, position, wanted))
             yield from _alike(assumption, tensors, wanted, there)
+            yield from _split(assumption, tensors, wanted, there)
         yield from _balanced(assumption, tensors, pair)
         wanted, there = pair
         yield from _joined(assumption, tensors, wanted, there)
@@ -174,6 +175,15 @@ def _alike(assumption: Assumption, tensors: list, wanted: int, there: int) -> It
             changed = replace(changed, path, _with(guess, position, wanted))
         if len(several) > 1:
             yield changed
+
+
+def _split(assumption: Assumption, tensors: list, wanted: int, there: int) -> Iterator[Assumption]:
+    """An input whose last axis is several: what one layer takes flattened, as 63, another takes row by row, as 3."""
+    if 1 < wanted < there and there % wanted == 0:
+        for path, guess in tensors:
+            if len(guess.shape) > 1 and guess.shape[-1] == there and guess.dtype == "float":
+                shape = (*guess.shape[:-1], there // wanted, wanted)
+                yield replace(assumption, path, TensorGuess(shape, guess.dtype))
 
 
 def _balanced(assumption: Assumption, tensors: list, pair: tuple[int, int]) -> Iterator[Assumption]:
