@@ -85,6 +85,9 @@ SLIPS: dict[str, Callable[[int], str]] = {
             ),
         ),
     ),
+    "files that are not there": lambda n: _defined(
+        each(n, lambda i: f"from growing.part{i} import a{i}\nfrom .beside{i} import b{i}\nimport growing.all{i}")
+    ),
     "heads cut and joined": lambda n: _defined(
         "class Net(torch.nn.Module):",
         "    def __init__(self):\n        super().__init__()\n        self.cut = torch.nn.Linear(8, 8)",

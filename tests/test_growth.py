@@ -46,6 +46,7 @@ ALONE = (
     ("TL611", "heads cut and joined"),
     ("TL616", "attributes nobody sets"),
     ("TL617", "calls that somebody catches"),
+    ("TL725", "files that are not there"),
     ("TL712", "branches of one if"),
     ("TL712", "types that are none"),
     ("TL713", "states saved"),

@@ -7,9 +7,8 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
 from typing import NamedTuple
 
 from torchlint.project import View, beginning
@@ -27,7 +26,7 @@ _MAKING = (
     *(".gitignore", ".gitmodules", "README.md", "README.rst", "README.txt", "readme.md", "README"),
 )
 _OF_ITS_USER = re.compile(r"conf|setting|secret|credential|token|password|path|local|key|private", re.IGNORECASE)
-_MOST_IMPORTS = 500
+_MOST = 20  # absent files of one program that are said
 _FEW = 2
 
 
@@ -39,33 +38,40 @@ class Absent(NamedTuple):
 
 def absent_files(module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[Absent]:
     """The files that an import takes for parts of the project, in folders which have no such part."""
-    if not module.path.endswith(".py") or is_tried(statement) or asks_what_is_there(module, statement):
-        return
-    for node, stem in _absent(module, statement):
-        if not any(stem == earlier for other in _before(module, statement) for _, earlier in _absent(module, other)):
+    nodes = (statement, *statement.names)
+    for node, stem in _absent(module):
+        if any(node is one for one in nodes):
             yield Absent(node, f"{stem}.py", _alike(module, stem))
 
 
-def _before(module: Module, statement: ast.stmt) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports above, up to a number that nobody writes: each file is said to be absent once."""
-    above = (one for one in module.index.nodes(ast.Import, ast.ImportFrom) if one.lineno < statement.lineno)
-    return islice((one for one in above if not is_tried(one)), _MOST_IMPORTS)
-
-
 @remembered
-def _absent(module: Module, statement: ast.Import | ast.ImportFrom) -> tuple[tuple[ast.AST, str], ...]:
-    """What a statement takes from files that are not there, with their paths up to the end."""
-    is_from = isinstance(statement, ast.ImportFrom)
-    if is_from and statement.module:
+def _absent(module: Module) -> tuple[tuple[ast.AST, str], ...]:
+    """The first import of each absent file, with the file's path up to its end; some of very many."""
+    if not module.path.endswith(".py"):
+        return ()
+    found: dict[str, ast.AST] = {}
+    for statement in sorted(module.index.nodes(ast.Import, ast.ImportFrom), key=lambda one: one.pos):
+        if len(found) == _MOST:
+            break
+        wanted = [*_wanted(module, statement)]
+        if wanted and not is_tried(statement) and not asks_what_is_there(module, statement):
+            for node, stem in wanted:
+                found.setdefault(stem, node)
+    return tuple((node, stem) for stem, node in found.items())
+
+
+def _wanted(module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[ast.AST, str]]:
+    """What a statement takes from files that are not there."""
+    if isinstance(statement, ast.ImportFrom) and statement.module:
         stem = _Wanted(module, statement.module, statement.level).stem
-        return () if stem is None else ((statement, stem),)
-    found = []
+        if stem is not None:
+            yield statement, stem
+        return
     for alias in statement.names:
         name, level = imported_name(alias)
         stem = _Wanted(module, name, level).stem if alias.name != "*" else None
-        if stem is not None and not (is_from and _is_said(module, statement.level, alias.name)):
-            found.append((alias, stem))
-    return tuple(found)
+        if stem is not None and not (level and _is_said(module, level, alias.name)):
+            yield alias, stem
 
 
 class _Wanted:
@@ -81,8 +87,7 @@ class _Wanted:
     def stem(self) -> str | None:
         """The first part of the name that is no file and no folder, if all before it are folders of the project."""
         parts = self._name.split(".")
-        base = self._base(parts)
-        if base is None or self._view.resolve(self._name, self._level) is not None:
+        if self._view.resolve(self._name, self._level) is not None or (base := self._base(parts)) is None:
             return None
         for at, part in enumerate(parts):
             stem = os.path.join(base, *parts[: at + 1])
@@ -96,7 +101,7 @@ class _Wanted:
         if self._level:
             folder = beginning(self._module.path, self._level)
             is_package = self._view.read(os.path.join(folder, "__init__.py")) is not None  # not for another's folder
-            return folder if is_package and _are_most_there(self._imports_beside()) else None
+            return folder if is_package and _has_most_beside(self._module) else None
         if len(parts) < 2 or self._module.index.says("sys.path.insert"):
             return None
         for base in dict.fromkeys((beginning(self._module.path, 0), *project.folders)):
@@ -112,31 +117,10 @@ class _Wanted:
         if not is_package and self._module.index.says("sys.path"):
             return False
         end = os.sep + os.path.join(*parts)
-        if any(path.endswith((f"{end}.py", f"{end}{os.sep}__init__.py")) for path in view.project.files()):
+        alike = (*_called(view, f"{parts[-1]}.py"), *_called(view, parts[-1]))
+        if any(path.endswith((f"{end}.py", f"{end}{os.sep}__init__.py")) for path in alike):
             return False
-        found = list(self._imports_of(folder))
-        return any(is_there for _, is_there in found) and _are_most_there(found)
-
-    def _imports_of(self, folder: str) -> Iterator[tuple[str, bool]]:
-        """What programs import of a package by its whole name, and whether it is there."""
-        view, word = self._view, os.path.basename(folder)
-        for path in (self._module.path, *view.mentions(word)):
-            for one in surface(view.project, path).imports:
-                if not one.level and one.module.startswith(f"{word}."):
-                    found = view.resolve(one.module, 0, path)
-                    if found is None or found.startswith(folder + os.sep):
-                        yield one.module, found is not None or self._is_folder_beside(folder, one.module)
-
-    def _is_folder_beside(self, folder: str, module: str) -> bool:
-        return _is_folder(self._view, os.path.join(os.path.dirname(folder), *module.split(".")))
-
-    def _imports_beside(self) -> Iterator[tuple[str, bool]]:
-        """What the program itself imports of the folders around it."""
-        view, path = self._view, self._module.path
-        for one in surface(view.project, path).imports:
-            if one.level and one.module:
-                folder = os.path.join(beginning(path, one.level), *one.module.split("."))
-                yield folder, view.resolve(one.module, one.level) is not None or _is_folder(view, folder)
+        return _has_most_of(self._module, folder)
 
     def _is_missing(self, stem: str, part: str) -> bool:
         if is_made_later(part) or _OF_ITS_USER.search(part) or part.startswith("__"):
@@ -149,9 +133,34 @@ class _Wanted:
         return not any(text and said.search(text) for text in texts)
 
 
-def _are_most_there(imports: Iterable[tuple[str, bool]]) -> bool:
+@remembered
+def _has_most_of(module: Module, folder: str) -> bool:
+    """Is something there of what programs import of a package by its whole name, and most of it?"""
+    view, word = module.world.view, os.path.basename(folder)
+    found: dict[str, bool] = {}
+    for path in (module.path, *view.mentions(word)):
+        for one in surface(view.project, path).imports:
+            if not one.level and one.module.startswith(f"{word}.") and one.module not in found:
+                home = view.resolve(one.module, 0, path)
+                if home is None or home.startswith(folder + os.sep):
+                    beside = os.path.join(os.path.dirname(folder), *one.module.split("."))
+                    found[one.module] = home is not None or _is_folder(view, beside)
+    return any(found.values()) and _are_most_there(found)
+
+
+@remembered
+def _has_most_beside(module: Module) -> bool:
+    """Is most of what a program imports of the folders around it there?"""
+    view, found = module.world.view, {}
+    for one in surface(view.project, module.path).imports:
+        if one.level and one.module:
+            folder = os.path.join(beginning(module.path, one.level), *one.module.split("."))
+            found[folder] = view.resolve(one.module, one.level) is not None or _is_folder(view, folder)
+    return _are_most_there(found)
+
+
+def _are_most_there(found: dict[str, bool]) -> bool:
     """Are not more files missing than there are? Where so many are, the program is to be put into another project."""
-    found = dict(imports)
     missing = sum(not is_there for is_there in found.values())
     return missing <= max(_FEW, len(found) - missing)
 
@@ -183,10 +192,23 @@ def _folders(view: View) -> frozenset[str]:
     return known["folders"]
 
 
+def _called(view: View, name: str) -> list[str]:
+    """The programs that go by a name, whatever its case, or that lie in a folder of that name."""
+    known = view.project.closures
+    if "called" not in known:
+        found: dict[str, list[str]] = {}
+        for path in view.project.files():
+            folder, file = os.path.split(path)
+            for word in (file, os.path.basename(folder)):
+                found.setdefault(word.lower(), []).append(path)
+        known["called"] = found
+    return known["called"].get(name.lower(), [])
+
+
 def _alike(module: Module, stem: str) -> str | None:
     """Another file that may be meant: one that differs in case only, else the only one of that name."""
-    files = module.world.view.project.files()
-    beside = [path for path in files if path.lower() == f"{stem}.py".lower()]
-    end = f"{os.sep}{os.path.basename(stem)}.py"
-    found = beside or [path for path in files if path.endswith(end)]
+    file = f"{os.path.basename(stem)}.py"
+    named = [path for path in _called(module.world.view, file) if path.lower().endswith(file.lower())]
+    beside = [path for path in named if path.lower() == f"{stem}.py".lower()]
+    found = beside or [path for path in named if os.path.basename(path) == file]
     return found[0] if len(found) == 1 else None
