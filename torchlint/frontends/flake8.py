@@ -97,7 +97,7 @@ def settings_of(path: str, options: Namespace) -> Settings:
 
     # flake8 selects every code of a plugin, so `TL` alone says nothing; a digit says that somebody meant these rules.
     chosen = (*(options.select or ()), *(options.extend_select or ()))
-    named = tuple({code: None for code in chosen if re.fullmatch(r"TL\d{1,3}", code, re.ASCII)})  # of many, each once
+    named = tuple(dict.fromkeys(code for code in chosen if re.fullmatch(r"TL\d{1,3}", code, re.ASCII)))
     return structs.replace(
         configurations().of_file(path),
         selections=(Selection(extend_select=named),),

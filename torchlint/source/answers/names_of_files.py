@@ -155,10 +155,10 @@ def _read_of(module: Module, alias: ast.alias, path: str | None) -> Iterator[Mis
         read = use.up
         if not isinstance(read, ast.Attribute) or read.attr in seen or use.at.lookup(bound) is not scope:
             continue
+        if is_package and not (isinstance(read.up, ast.Call) and read.up.func is read):
+            continue
         seen.add(read.attr)
         if not isinstance(read.ctx, ast.Load) or is_tried(read) or asks_what_is_there(module, read):
-            continue
-        if is_package and not (isinstance(read.up, ast.Call) and read.up.func is read):
             continue
         if _lacks(module, path, read.attr) and not _is_put_there(module, read.attr):
             yield Missing(read, (read.attr,), path, _defined_in(module, read.attr))

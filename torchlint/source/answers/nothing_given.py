@@ -20,6 +20,8 @@ _ENDING = ("exit", "_exit", "quit", "abort", "error", "fail", "skip")
 
 def taken_of_nothing(module: Module, call: ast.Call) -> Misfit | None:
     """The first thing that is taken of what a call gives, if every function that it may run gives nothing."""
+    if not _takes(call) and not _is_given_to_a_name(call):
+        return None  # asked of every call
     for known in (targets, all_targets):  # heirs are looked for only then
         found = known(module, call)
         if not found or not all(map(_gives_nothing, found)):
@@ -56,15 +58,19 @@ def _taken(module: Module, call: ast.Call) -> Iterator[ast.AST]:
     if _takes(call):
         yield call
         return
-    assign = call.up
-    name = assign.targets[0] if isinstance(assign, ast.Assign) and len(assign.targets) == 1 else None
-    scope = name.at.lookup(name.id) if isinstance(name, ast.Name) else None
-    if scope is None or assign.value is not call:
+    if not _is_given_to_a_name(call):
         return
+    name = call.up.targets[0]
+    scope = name.at.lookup(name.id)
     for use in module.index.names(name.id)[:_MOST_USES]:
-        if use.lineno > assign.lineno and _takes(use) and reaching(use, scope) == [name]:
+        if use.lineno > call.up.lineno and _takes(use) and scope is not None and reaching(use, scope) == [name]:
             if not any(name.id in _names(test) for test, _ in tests_around(use)):
                 yield use
+
+
+def _is_given_to_a_name(call: ast.Call) -> bool:
+    assign = call.up
+    return isinstance(assign, ast.Assign) and len(assign.targets) == 1 and isinstance(assign.targets[0], ast.Name)
 
 
 def _takes(node: ast.expr) -> bool:

@@ -98,13 +98,13 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
 
 def _is_moved_on(result: ast.AST) -> bool:
     """`(self.places != labels).to(batch.device)`: where the result goes, none of them was."""
-    around = result.up
-    while isinstance(around, (ast.Attribute, ast.Call)) and result is getattr(
-        around, "value", getattr(around, "func", 0)
-    ):
+    while isinstance(result.up, (ast.Attribute, ast.Call)):
+        around = result.up
+        if result is not (around.value if isinstance(around, ast.Attribute) else around.func):
+            return False
         if isinstance(around, ast.Call) and last_word(around.func) in MOVES and "device" in unparsed(around):
             return True
-        result, around = around, around.up
+        result = around
     return False
 
 
