@@ -23,6 +23,10 @@ _UNWRITTEN = re.compile(  # `x = # YOUR CODE`, `torch.optim.<name>(...)`, `... =
 _TEMPLATE = re.compile(  # `{% if wanted %}`, `${methods}`, `import {{cookiecutter.package}}`
     r"^[ \t]*(?:\{%-?[ \t]|\$\{\w+\}[ \t\r]*$)|\{\{ ?cookiecutter\.", re.MULTILINE
 )
+_OPEN = re.compile(  # `model = Net(# fill this out)`: the comment takes the closing bracket with it
+    r"[(\[{,][ \t]*#[ \t]*(?:TODO|fill|insert|complete|write|your|add)\b[^\n()\[\]{}]*[)\]}],?[ \t\r]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _BLANK_NAME = re.compile(r"(?<!\w)_{4,}(?!\w)")  # `________ = ________(x)`
 _HOLLOW = re.compile(r"^[ \t]*(?:async )?def \w+\([^()\n]*\):[ \t]*\n(?:[ \t]*\n)+(?=[ \t]*def )", re.MULTILINE)
 _NO_BLOCK = "expected an indented block"  # what Python says
@@ -66,15 +70,13 @@ def stops_at_a_gap(text: str, line: int, why: str) -> bool:
     """Is a text no Python because code is left to others: a value, a block of which the comments right above say so, or
     what a template's engine puts in? What is written there and wrong is a mistake of whoever filled the gap.
     """
-    if _TEMPLATE.search(text):
+    if _TEMPLATE.search(text) or is_hollow(text):
         return True
     *above, written = text.split("\n")[:line]
     if _UNWRITTEN.search(written):
         return True
     if _NO_BLOCK not in why:
         return False
-    if is_hollow(text):
-        return True
     for comment in reversed(above):
         if comment.strip() and not comment.lstrip().startswith("#"):
             return False
@@ -84,8 +86,8 @@ def stops_at_a_gap(text: str, line: int, why: str) -> bool:
 
 
 def is_hollow(text: str) -> bool:
-    """Are only the heads of several methods given?"""
-    return len(_HOLLOW.findall(text)) > 1
+    """Are only the heads of several methods given, or does a comment that asks for code hide the bracket behind it?"""
+    return len(_HOLLOW.findall(text)) > 1 or _OPEN.search(text) is not None
 
 
 def ends_at_a_head(text: str, line: int, why: str) -> bool:

@@ -25,6 +25,7 @@ _MAKING = (
     *("setup.py", "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Makefile", "meson.build"),
     *(".gitignore", ".gitmodules", "README.md", "README.rst", "README.txt", "readme.md", "README"),
 )
+_COMPILING = ("pyximport", "cppimport")  # with these, what is imported may be no Python
 _OF_ITS_USER = re.compile(r"conf|setting|secret|credential|token|password|path|local|key|private", re.IGNORECASE)
 _MOST = 20  # absent files of one program that are said
 _FEW = 2
@@ -47,7 +48,8 @@ def absent_files(module: Module, statement: ast.Import | ast.ImportFrom) -> Iter
 @remembered
 def _absent(module: Module) -> tuple[tuple[ast.AST, str], ...]:
     """The first import of each absent file, with the file's path up to its end; some of very many."""
-    if not module.path.endswith(".py"):
+    view = module.world.view
+    if not module.path.endswith(".py") or any(module.index.says(w) or view.mentions(w) for w in _COMPILING):
         return ()
     found: dict[str, ast.AST] = {}
     for statement in sorted(module.index.nodes(ast.Import, ast.ImportFrom), key=lambda one: one.pos):

@@ -186,11 +186,16 @@ def contains(whole: Value, part: Value) -> bool:
     for callee in callees(whole):
         if callee.kind == "class" and callee.owner and any(within(part.node, owner.node) for owner in callee.owner.mro):
             return True
-    for argument in [*whole.node.args, *(k.value for k in whole.node.keywords)]:
-        for inner in (
-            argument.value if isinstance(argument, ast.Starred) else argument,
-            *getattr(argument, "elts", ()),
-        ):
-            if identity(whole.at(inner, ())).keys() & {(id(part.node), part.path)}:
-                return True
+    if any(_may_hold(whole.at(given, ()), part) for given in (*whole.node.args, *(k.value for k in whole.node.keywords))):
+        return True
     return within(part.node, whole.node) and not (part.node is whole.node and of_two_calls(whole, part))
+
+
+def _may_hold(given: Value, part: Value) -> bool:
+    """Is a module what is given to another one, or in a list of what is given, as far as it is written out?"""
+    given = given.at(given.node.value) if isinstance(given.node, ast.Starred) else given
+    found, wanted = identity(given), (id(part.node), part.path)
+    lists = [one for one in found.values() if isinstance(one.node, (ast.List, ast.Tuple)) and not one.path]
+    return wanted in found or any(
+        not one.node.elts or any(wanted in identity(one.at(element, ())) for element in one.node.elts) for one in lists
+    )
