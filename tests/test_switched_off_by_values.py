@@ -56,8 +56,9 @@ PLAIN = {"net.py": BLOCK.format("if self.scale > 1:\n            " + DEPRECATED)
         f"if self.kind in ('add', 'mul'):\n            pass\n        else:\n            {DEPRECATED}",
         f"if self.state is not None:\n            {DEPRECATED}",
         f"if not self.state:\n            return x\n        {DEPRECATED}",
+        f"x = x.type(x.dtype)\n        if self.scale > 1:\n            {DEPRECATED}",
     ],
-    ids="more other and or return else plain chain last none not".split(),
+    ids="more other and or return else plain chain last none not cast".split(),
 )
 def test_nobody_gives_it(tree, lines):
     tree({"net.py": BLOCK.format(lines), "main.py": MAIN})
@@ -79,8 +80,9 @@ def test_nobody_gives_it(tree, lines):
         f"if self.layer is not None:\n            {DEPRECATED}",
         f"if self.training:\n            {DEPRECATED}",
         f"if self.state is None:\n            {DEPRECATED}",
+        f"x = type(self)(3, len(x))(x)\n        if self.scale > 1:\n            {DEPRECATED}",
     ],
-    ids="equal least or return else unknown kinds chain in object training none".split(),
+    ids="equal least or return else unknown kinds chain in object training none itself".split(),
 )
 def test_it_may_hold(tree, lines):
     tree({"net.py": BLOCK.format(lines), "main.py": MAIN})

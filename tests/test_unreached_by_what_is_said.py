@@ -201,6 +201,21 @@ def test_what_an_object_was_given_has_no_methods(tree, taking, severity):
     assert said()[METHOD] == severity
 
 
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("def plain_step(x):\n    return x\n\n\nplain_step(3)\n", "info"),
+        ("from steps import plain_step\n\nplain_step(loss.Trainer(), 3)\n", "info"),
+        ("plain_step = loss.Trainer().plain_step\nplain_step(3)\n", "warning"),
+        ("print('trainer', 'plain_step(3)')\n", "warning"),
+        ("class Fast(loss.Trainer):\n    @plain_step(3)\n    def run(self):\n        pass\n", "warning"),
+    ],
+)
+def test_a_method_is_called_on_an_object(tree, text, severity):
+    tree({"loss.py": LOSS, "main.py": "import loss\n\nloss.Trainer()\n" + text})
+    assert said()[METHOD] == severity
+
+
 BASE = """\
 from torch.nn import functional as F
 

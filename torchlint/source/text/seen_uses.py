@@ -226,12 +226,15 @@ class SeenUses:
             yield from (name for name, module in modules if self._view.resolve(module, 0, path) is None)
 
     def _is_of_another(self, path: str, node: ast.Attribute, name: str, owner: str) -> bool:
-        """Is it `self.name` in a class that has nothing to do with the owner, and that has such a method?"""
+        """Is it `self.name` in a class that has nothing to do with the owner, and that has something of that name?"""
         within = self._place(path, self.tree(path), node).owner if last_word(node.value) == "self" else None
         family = self.family(owner) if within is not None else None
         if within is None or family is None or within.name in family:
             return False
-        return any(isinstance(part, DEFINITIONS) and part.name == name for part in within.body)
+        if any(isinstance(part, DEFINITIONS) and part.name == name for part in within.body):
+            return True
+        stores = (part for part in ast.walk(within) if isinstance(part, ast.Attribute) and part.attr == name)
+        return any(isinstance(part.ctx, ast.Store) and last_word(part.value) == "self" for part in stores)
 
     def _made(self, owner: ast.ClassDef) -> list[SeenCall] | None:
         """The calls that make an object of a class, or of one that derives from it."""
@@ -292,8 +295,11 @@ class SeenUses:
     def _makes_itself(owner: ast.ClassDef) -> bool:
         """Does a class make objects of whatever class it is: `cls(...)`, `type(self)(...)`?"""
         nodes = list(ast.walk(owner))
-        named = {last_word(node.func) for node in nodes if isinstance(node, ast.Call)}
-        return not named.isdisjoint(("cls", "type")) or any(getattr(node, "attr", "") == "__class__" for node in nodes)
+        called = [node.func for node in nodes if isinstance(node, ast.Call)]
+        kinds = (node.func for node in called if isinstance(node, ast.Call))  # no `x.type(torch.float)`
+        is_made = any(isinstance(node, ast.Name) and node.id == "cls" for node in called)
+        is_made |= any(isinstance(node, ast.Name) and node.id == "type" for node in kinds)
+        return is_made or any(getattr(node, "attr", "") == "__class__" for node in nodes)
 
     def _only_checks(self, path: str, node: ast.AST) -> bool:
         """Is a class only named to ask whether something is one, or to say that it is?"""

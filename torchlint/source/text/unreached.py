@@ -26,6 +26,8 @@ _SAID_TO_BE = re.compile(  # of a folder, in a manual
 )
 _OLD = re.compile(r"_*old|old_\w+|\w+_old", re.IGNORECASE)  # a folder
 _COPY = re.compile(r"(\w*[^\W_])(?:_|_?(?:old|bak|backup|copy|orig)\d*)\.py", re.IGNORECASE)
+_IMPORTS = re.compile(rb"[ \t]*(?:from|import)[ \t]")
+_ON_SOMETHING = re.compile(rb"[.@][ \t]*$|[\"']")  # before a name: an object, a decorator, or what may be within a text
 _DEPRECATED = re.compile(  # at the head of a docstring
     r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
 )
@@ -208,6 +210,12 @@ def _said_in(view: View, path: str) -> bytes:
     return known[key][1]
 
 
+def _is_of_function(data: bytes, start: int, name: re.Match[bytes]) -> bool:
+    """Is a name in the line that begins at `start` that of a function, imported or called? Methods are, on objects."""
+    is_called = data[name.end() : name.end() + 1] == b"("
+    return bool(_IMPORTS.match(data, start)) or is_called and not _ON_SOMETHING.search(data[start : name.start()])
+
+
 def _lines_saying(view: View, node: _Definition) -> list[int] | None:
     """The lines of its file that say its name, but for those where things are so called, those in itself, and comments;
     None where others say it. What the objects of another file's classes call is their own.
@@ -231,7 +239,8 @@ def _lines_saying(view: View, node: _Definition) -> list[int] | None:
             start = data.rfind(b"\n", 0, match.start()) + 1
             text = data[start : match.end()]
             is_of_another = path != view.path and of_itself is not None and of_itself.search(text)
-            is_called = not has_comment(text) and not defined.match(text) and not is_of_another
+            is_function = node.owner and path.endswith(".py") and _is_of_function(data, start, match)
+            is_called = not (has_comment(text) or defined.match(text) or is_of_another or is_function)
             if is_called and not (node.owner and is_of_library(view.project, path, text)):
                 if path != view.path:
                     return None

@@ -186,7 +186,8 @@ def contains(whole: Value, part: Value) -> bool:
     for callee in callees(whole):
         if callee.kind == "class" and callee.owner and any(within(part.node, owner.node) for owner in callee.owner.mro):
             return True
-    if any(_may_hold(whole.at(given, ()), part) for given in (*whole.node.args, *(k.value for k in whole.node.keywords))):
+    given = (*whole.node.args, *(keyword.value for keyword in whole.node.keywords))
+    if any(_may_hold(whole.at(argument, ()), part) for argument in given):
         return True
     return within(part.node, whole.node) and not (part.node is whole.node and of_two_calls(whole, part))
 
