@@ -75,6 +75,11 @@ class OutdatedName(NamedTuple):
         return self.name.startswith((".", _OF_ITERATORS))
 
     @property
+    def has_number_first(self) -> bool:
+        """Does only a tensor's method take what the call gives: a number, and then tensors?"""
+        return self.name.startswith(".") and "," in (self.condition or "")
+
+    @property
     def is_of_iterators(self) -> bool:
         return self.name.startswith(_OF_ITERATORS)
 

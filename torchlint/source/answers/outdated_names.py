@@ -142,6 +142,11 @@ def _uses(module: Module, raises: bool) -> Iterator[OutdatedUse]:
             yield use
 
 
+def is_data(module: Module, node: ast.expr) -> bool:
+    """Is it a tensor for certain?"""
+    return last_word(node) in _DATA or is_tensor(Value(module, node))
+
+
 class _Search:
     def __init__(self, module: Module, known: dict[str, list[OutdatedName]], raises: bool):
         self.module, self.known, self.raises = module, known, raises
@@ -221,7 +226,9 @@ class _Search:
     def _has_method(self, receiver: ast.expr, row: OutdatedName) -> bool:
         if row.is_of_iterators:
             return self._gives_batches(Value(self.module, receiver))
-        return last_word(receiver) in _DATA or is_tensor(Value(self.module, receiver))
+        if row.has_number_first and not self.module.mentions(f"def {row.word}("):
+            return True
+        return is_data(self.module, receiver)
 
     def _gives_batches(self, receiver: Value) -> bool:
         """Is it `iter(loader)`, of a loader of torch?"""

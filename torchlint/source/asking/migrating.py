@@ -10,7 +10,7 @@ from torchlint.edits import Edits
 from torchlint.facts.outdated import OutdatedName
 from torchlint.finding import Applicability, Fix
 from torchlint.source.answers.outdated_arguments import bound
-from torchlint.source.answers.outdated_names import OutdatedUse, may_be_asked_for
+from torchlint.source.answers.outdated_names import OutdatedUse, is_data, may_be_asked_for
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars
@@ -207,7 +207,9 @@ def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fi
     if new is None:
         return None
     edits = place.rewrite(new, target)
-    return place.fix(message, edits, *other, applicability=_certainty(place, row), imports=tuple(imports))
+    is_guessed = row.has_number_first and not is_data(place.module, call.func.value)
+    certainty = "unsafe" if is_guessed else _certainty(place, row)
+    return place.fix(message, edits, *other, applicability=certainty, imports=tuple(imports))
 
 
 def _is_new(data: Place) -> bool:
