@@ -81,7 +81,7 @@ def used_up(module: Module) -> Iterator[Again]:
     for word in ("backward", "manual_backward"):
         for call in module.index.callers(word):
             # What is missing in a gap may compute it anew.
-            if not gives_something(call) and not module.index.gaps.is_in(_part_of_file(call)):
+            if not gives_something(module, call) and not module.index.gaps.is_in(_part_of_file(call)):
                 by_function.setdefault(id(enclosing_function(call)), []).append(call)
     for found in by_function.values():
         found.sort(key=lambda call: (call.lineno, call.col_offset))

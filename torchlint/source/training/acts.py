@@ -365,9 +365,20 @@ def _is_wrapper(optimizer: Value, step: Act) -> bool:
     )
 
 
-def gives_something(backward: ast.Call) -> bool:
-    """Is its result computed with? Then it is no backward of autograd's, which gives nothing, but a flow's."""
-    return isinstance(backward.up, (ast.Attribute, ast.Subscript, ast.BinOp))
+def gives_something(module: Module, backward: ast.Call) -> bool:
+    """Is its result used? Then it is no backward of autograd's, which gives nothing, but a flow's, or one that somebody
+    has written by hand.
+    """
+    around = backward.up
+    if isinstance(around, ast.Assign):
+        return any(not isinstance(target, ast.Name) or _is_read(module, target) for target in around.targets)
+    return isinstance(around, (ast.Attribute, ast.Subscript, ast.BinOp, ast.Call))
+
+
+def _is_read(module: Module, stored: ast.Name) -> bool:
+    function = enclosing_function(stored)
+    read = (name for name in module.index.names(stored.id) if isinstance(name.ctx, ast.Load))
+    return any(enclosing_function(name) is function and name.lineno > stored.lineno for name in read)
 
 
 @remembered
@@ -404,7 +415,7 @@ def _act(event: Event) -> Act | None:
     if word in ("backward", "manual_backward"):
         if "torch.distributed.autograd.backward" in event.names:  # its gradients live in a context of their own
             return None
-        if gives_something(node):
+        if gives_something(event.module, node):
             return None
         inside = any(c.function is not None for c in callees(event.value))
         return None if inside else Act(event, BACKWARD, receiver if word == "backward" else first)
