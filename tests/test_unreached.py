@@ -453,7 +453,7 @@ def test_a_function_that_goes_by_eval_takes_nothing_by_name(tree):
 
 
 def test_a_class_that_a_base_knows_of_may_be_made(tree):
-    base = "class Base:\n    def all(self):\n        return {one.__name__: one for one in Base.__subclasses__()}\n"
+    base = "class Base:\n    def all(self):\n        return [one().plain_step for one in Base.__subclasses__()]\n"
     tree(PROGRAM | {"base.py": base, "loss.py": LOSS.replace("Trainer:", "Trainer(Base):"), "main.py": "import loss\n"})
     assert said() == [(7, "info"), (12, "warning")]
 

@@ -216,6 +216,23 @@ def test_a_method_is_called_on_an_object(tree, text, severity):
     assert said()[METHOD] == severity
 
 
+@pytest.mark.parametrize(
+    ("base", "more", "severity"),
+    [
+        ("Steps", "", "info"),
+        ("nn.Module", "", "info"),
+        ("Steps", "trainer.plain_step(1, 2)\n", "warning"),
+        ("Steps", "class Fast:\n    def run(self):\n        self.plain_step(1, 2)\n", "warning"),
+        ("pl.LightningModule", "", "warning"),
+    ],
+)
+def test_a_base_of_the_project_calls_what_it_says(tree, base, more, severity):
+    steps = "class Steps:\n    def run(self):\n        pass\n"
+    based = LOSS.replace("class Trainer", f"from steps import Steps\n\n\nclass Trainer({base})")
+    tree({"steps.py": steps, "loss.py": based, "main.py": "import loss\n\nloss.Trainer()\n" + more})
+    assert said()[METHOD + 3] == severity
+
+
 BASE = """\
 from torch.nn import functional as F
 

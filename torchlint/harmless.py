@@ -43,10 +43,11 @@ class Harmless:
         self._text = text
         self._rules = rules
         self._is_for_other_torch = is_for_other_torch
-        self._unreached, self._pinned = Unreached(view, tree), Pinned(view)
+        self._pinned = Pinned(view)
         self._again = again = cache(lambda: parse(text))  # that of the file has been let go when all is found
         self._left_before = LeftBefore(view.path, text, again)
         uses = SeenUses(view, text)
+        self._unreached = Unreached(view, tree, uses)
         self._switched_off = SwitchedOff(view, again)
         self._never_chosen = NeverChosen(view, uses, self._switched_off.has)
         self._overridden = Overridden(view, uses)

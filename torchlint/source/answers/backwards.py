@@ -36,7 +36,6 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.acts import gives_something
 from torchlint.source.training.filled import put_in
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import (
@@ -48,6 +47,7 @@ from torchlint.source.training.graphs import (
     loss_of,
     returned_losses,
 )
+from torchlint.source.training.own_backwards import gives_something
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
 
 MAX_BACKWARDS = 20  # through one expression, the first ones

@@ -11,9 +11,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from torchlint.project import View
+from torchlint.source.text.conditions import around_line
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.of_libraries import is_of_library
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
+from torchlint.source.text.seen_uses import SeenUses, Situation
 from torchlint.source.text.sketch import WRAPPERS, has_comment, without_said
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -42,12 +44,11 @@ class _Definition(NamedTuple):
     is_taken: bool  # by a decorator
     owner: str = ""  # of a method
     is_deprecated: bool = False  # by what it says of itself
+    is_own: bool = True  # does no base of its class but `nn.Module` and `object` know of it?
 
 
 class _Outline(NamedTuple):
-    """What a file defines at its top, the methods of it that no base but `nn.Module` may call, and the functions within
-    others.
-    """
+    """What a file defines at its top, the methods of it, and the functions within others."""
 
     top: tuple[_Definition, ...]
     methods: tuple[_Definition, ...]
@@ -57,8 +58,8 @@ class _Outline(NamedTuple):
 def _outline(tree: ast.Module) -> _Outline:
     """What a file defines."""
     top = [part for part in tree.body if isinstance(part, DEFINITIONS)]
-    plain = [part for part in top if isinstance(part, ast.ClassDef) and all(map(_is_plain, part.bases))]
-    methods = [_definition(one, part.name) for part in plain for one in part.body if isinstance(one, DEFINITIONS)]
+    classes = [part for part in top if isinstance(part, ast.ClassDef)]
+    methods = [_definition(one, part) for part in classes for one in part.body if isinstance(one, DEFINITIONS)]
     return _Outline(tuple(map(_definition, top)), tuple(methods), tuple(map(_definition, _within(top))))
 
 
@@ -71,12 +72,15 @@ def _within(parts: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFu
             yield from (inner for inner in part.body if isinstance(inner, _FUNCTIONS))
 
 
-def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: str = "") -> _Definition:
+def _definition(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, owner: ast.ClassDef | None = None
+) -> _Definition:
     last, said = node.end_lineno or node.lineno, ast.get_docstring(node, clean=False) or ""
     is_deprecated = _DEPRECATED.search(said.lstrip().partition("\n")[0]) is not None
     kinds = _KINDS if owner else WRAPPERS
     is_taken = any(_word_of(by) not in kinds for by in node.decorator_list)
-    return _Definition(node.name, node.lineno, last, is_taken, owner, is_deprecated)
+    name, is_own = ("", True) if owner is None else (owner.name, all(map(_is_plain, owner.bases)))
+    return _Definition(node.name, node.lineno, last, is_taken, name, is_deprecated, is_own)
 
 
 def _word_of(decorator: ast.expr) -> str:
@@ -96,8 +100,9 @@ class Unreached:
     file without a tree is none that Python reads.
     """
 
-    def __init__(self, view: View, tree: ast.Module | None):
+    def __init__(self, view: View, tree: ast.Module | None, uses: SeenUses | None = None):
         self._view = view
+        self._uses = uses
         self._is_python = tree is not None
         self._known = _outline(tree) if tree is not None else _Outline((), (), ())
         self._asked: dict[_Definition, bool] = {}
@@ -149,7 +154,7 @@ class Unreached:
         """Is a line among them?"""
         if self.is_whole_file():
             return True
-        top, methods = _around(line, self._known.top), _around(line, self._known.methods)
+        top, methods = _around(line, self._known.top), self._methods_around(line)
         if any(part.is_deprecated and not part.is_taken and self._says_nobody(part) for part in (*top, *methods)):
             return True
         if any(self._is_unused(part) for part in _around(line, self._known.inner)):
@@ -163,6 +168,21 @@ class Unreached:
             return False
         asked = [*methods, *(part for part in top if known.is_only_named(path, part.name))]
         return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in asked)
+
+    def _methods_around(self, line: int) -> list[_Definition]:
+        """The method that a line stands in, if no base of its class may call it but those of the project."""
+        return [one for one in _around(line, self._known.methods) if one.is_own or self._has_own_family(one.owner)]
+
+    def _is_called_by_none(self, method: _Definition) -> bool:
+        """Is what other classes call on themselves by the name of a method their own?"""
+        if method.is_own:
+            return not self._view.deriving(method.owner)
+        tree = self._uses.tree(self._view.path) if self._uses is not None else None
+        around = Situation(self._view.path, around_line(tree, method.first)) if tree is not None else None
+        return self._uses is not None and around is not None and self._uses.calls(around) == []
+
+    def _has_own_family(self, owner: str) -> bool:
+        return self._uses is not None and self._uses.family(owner) is not None
 
     def _is_unused(self, inner: _Definition) -> bool:
         """Does its file say the name of a function within another nowhere else? Nobody outside sees it."""
@@ -185,12 +205,12 @@ class Unreached:
         """
         if method not in self._asked and len(self._asked) < _MOST_ASKED:
             self._asked[method] = False
-            lines = _lines_saying(self._view, method)
+            lines = _lines_saying(self._view, method, self._is_called_by_none(method))
             self._asked[method] = lines is not None and all(map(self._is_in_unsaid, lines))
         return self._asked.get(method, False)
 
     def _is_in_unsaid(self, line: int) -> bool:
-        around = _around(line, self._known.methods)
+        around = self._methods_around(line)
         return any(not one.is_taken and not is_found_by_name(one.name) and self._says_nobody(one) for one in around)
 
 
@@ -216,13 +236,13 @@ def _is_of_function(data: bytes, start: int, name: re.Match[bytes]) -> bool:
     return bool(_IMPORTS.match(data, start)) or is_called and not _ON_SOMETHING.search(data[start : name.start()])
 
 
-def _lines_saying(view: View, node: _Definition) -> list[int] | None:
+def _lines_saying(view: View, node: _Definition, others_have_own: bool) -> list[int] | None:
     """The lines of its file that say its name, but for those where things are so called, those in itself, and comments;
     None where others say it. What the objects of another file's classes call is their own.
     """
     name = node.name.encode()
     own = range(node.first, node.last + 1)
-    of_itself = None if view.deriving(node.owner) else re.compile(rb"\bself\." + name + rb"$")
+    of_itself = re.compile(rb"\bself\." + name + rb"$") if others_have_own else None
     pattern = re.compile(rb"\b" + name + rb"\b")
     defined = re.compile(rb"[ \t\"]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")  # also in a notebook's JSON
     is_word = node.name.isalpha() and node.name.islower()

@@ -36,6 +36,7 @@ from torchlint.source.training.filled_ones import goes_through_some
 from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
+from torchlint.source.training.own_backwards import gives_something
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import are_distinct, are_other_elements, identity
 from torchlint.source.training.scalers import may_scale
@@ -363,22 +364,6 @@ def _is_wrapper(optimizer: Value, step: Act) -> bool:
         and mine.keys() & identity(call.at(call.node.func.value, ())).keys()
         for call in step.event.via
     )
-
-
-def gives_something(module: Module, backward: ast.Call) -> bool:
-    """Is its result used? Then it is no backward of autograd's, which gives nothing, but a flow's, or one that somebody
-    has written by hand.
-    """
-    around = backward.up
-    if isinstance(around, ast.Assign):
-        return any(not isinstance(target, ast.Name) or _is_read(module, target) for target in around.targets)
-    return isinstance(around, (ast.Attribute, ast.Subscript, ast.BinOp, ast.Call))
-
-
-def _is_read(module: Module, stored: ast.Name) -> bool:
-    function = enclosing_function(stored)
-    read = (name for name in module.index.names(stored.id) if isinstance(name.ctx, ast.Load))
-    return any(enclosing_function(name) is function and name.lineno > stored.lineno for name in read)
 
 
 @remembered
