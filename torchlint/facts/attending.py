@@ -1,4 +1,4 @@
-"""Where what attends takes the mask that hides the future: the name and the position of the argument."""
+"""Where what attends takes the masks that hide the future, and padding: the name and the position of the argument."""
 
 MASKS = {
     "torch.nn.MultiheadAttention()": ("attn_mask", 5),
@@ -8,4 +8,15 @@ MASKS = {
     "torch.nn.TransformerDecoderLayer()": ("tgt_mask", 2),
     "torch.nn.Transformer()": ("tgt_mask", 3),
     "torch.nn.functional.scaled_dot_product_attention": ("attn_mask", 3),
+}
+_ENCODERS = {"src_key_padding_mask": 2}
+_DECODERS = {"tgt_key_padding_mask": 4, "memory_key_padding_mask": 5}
+# And the masks that hide padding: of each what attends the names and positions.
+PADDING = {
+    "torch.nn.MultiheadAttention()": {"key_padding_mask": 3},
+    "torch.nn.TransformerEncoder()": _ENCODERS,
+    "torch.nn.TransformerEncoderLayer()": _ENCODERS,
+    "torch.nn.TransformerDecoder()": _DECODERS,
+    "torch.nn.TransformerDecoderLayer()": _DECODERS,
+    "torch.nn.Transformer()": {"src_key_padding_mask": 5, "tgt_key_padding_mask": 6, "memory_key_padding_mask": 7},
 }

@@ -470,7 +470,7 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     if inner is None or runs_without_grad(cut):
         return
     kept = gone_through(inner) or inner  # `t.item() for t in terms`: each of what was put into the list
-    if any(map(_has_graph, (cut.at(inner, ()), *put_in(cut.at(kept, ())), *held_in(cut.at(inner, ()))))):
+    if any(map(_has_graph, (cut.at(inner, ()), *put_in(cut.at(kept, ())), *held_in(cut.at(kept, ()))))):
         yield cut, inner
     else:
         for other in graph(cut.at(inner, ())).cuts:

@@ -26,6 +26,19 @@ def put_in(value: Value) -> Iterator[Value]:
             yield value.at(element, ())
 
 
+def put_where_made(made: Value) -> Iterator[Value]:
+    """What is appended to a list under the name that it is given where it is made: `terms, rewards = [], []`."""
+    holder, place = made.node.up, None
+    if isinstance(holder, ast.Tuple):
+        holder, place = holder.up, holder.elts.index(made.node)
+    for target in holder.targets if isinstance(holder, ast.Assign) else ():
+        if place is not None:
+            is_opposite = isinstance(target, ast.Tuple) and len(target.elts) == len(made.node.up.elts)
+            target = target.elts[place] if is_opposite else None
+        if target is not None:
+            yield from put_in(made.at(target, ()))
+
+
 @remembered
 def _elements(module: Module, word: str) -> dict[tuple, list[ast.expr]]:
     """What is appended under a word, by the variable that it is; not more than so many."""

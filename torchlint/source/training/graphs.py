@@ -19,7 +19,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import first_argument, unparsed
-from torchlint.source.training.filled import put_in, read_of, variables
+from torchlint.source.training.filled import put_in, put_where_made, read_of, variables
 from torchlint.source.training.grads import (
     CONVERTS,
     STOPS,
@@ -192,11 +192,17 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
             _walk(element, found, strict, seen, depth - 1)
         seen.add(variable)
     for origin, key, marks, parts in _reached(value, strict):
-        if isinstance(origin.node, ast.List) and not origin.node.elts and not is_filled:
+        is_empty = isinstance(origin.node, ast.List) and not origin.node.elts
+        if is_empty and strict and not is_filled:
             found.open = True  # nobody saw who fills it
         if key in seen:
             continue
         seen.add(key)
+        if is_empty and not strict:
+            elements = [*put_where_made(origin)]  # by another function
+            found.open |= not is_filled and not elements
+            for element in elements:
+                _walk(element, found, strict, seen, depth - 1)
         if origin.node is None:
             found.open = True
         elif not marks:
