@@ -102,7 +102,8 @@ def is_plain(place: Node, call: Call) -> bool:
 def is_index(place: Node, node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
-    origins = [one for origin in place.origins(node, SAME_NUMBERS) for one in behind_new_axis(origin)]
+    made = place.origins(node, SAME_NUMBERS | {"[]"})  # `labels[order]` are labels
+    origins = [one for origin in made for one in behind_new_axis(origin)]
     compared = None
     for origin in origins:
         made = origin.samples(SAME_NUMBERS | {"[]"}) or [origin]

@@ -119,6 +119,8 @@ of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `c
 loss leaves in the generator: `adversary_gradients.py`.
 """
 
+import ast
+
 from torchlint import Node, Round, on_node, on_round
 from torchlint.source.answers.adversary_gradients import adversary_gradients
 from torchlint.source.answers.cleared_by_hand import clears_all_by_hand
@@ -147,7 +149,15 @@ def between(round: Round):
             ],
             at=clear.place_beside(backward, step),
             severity="warning" if clear.runs_beside(backward) and clear.runs_beside(step) else "info",
+            is_sure=clear.stands_right_before(step) and is_of_torch(round, step),
         )
+
+
+def is_of_torch(round: Round, step) -> bool:
+    """Is it torch's own optimizer, which finds no gradients, whoever made them?"""
+    made = round.at(step.on).objects() if step.on is not None else []
+    names = [one.name(one.node.func) if isinstance(one.node, ast.Call) else None for one in made]
+    return bool(names) and all((name or "").startswith("torch.optim.") for name in names)
 
 
 @on_round("function", "file", needs=("backward", "step"))

@@ -1,4 +1,7 @@
-"""Unpack a sequence in the order it was packed in: `pad_packed_sequence(packed, batch_first=True)`.
+"""Unpack in the order of packing: what a function returns, and `pad_packed_sequence(…)`.
+
+A function that returns `mean, logvar` and is unpacked as `logvar, mean` exchanges them everywhere after, and so do triplets
+of a dataset that a loop takes as (anchor, negative, positive). They have the same shapes, and nothing fails.
 
 What `pack_padded_sequence(x, lengths, batch_first=True)` packed says nothing of its order, and neither does the layer:
 `pad_packed_sequence(packed)` gives (time, batch, features). Read as (batch, time, features), `out[:, -1]` is the last
@@ -76,12 +79,34 @@ class Pooled(nn.Module):
         return first + states[torch.arange(len(x)), lengths - 1]
 ```
 
-What is packed in the same class, or file: `torchlint/source/answers/packed_orders.py`.
+```python bad
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.logvar = nn.Linear(8, 2), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.mean(x), self.logvar(x)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = Encoder(), nn.Linear(2, 8)
+
+    def forward(self, x):
+        logvar, mean = self.encoder(x)  # TL722
+        z = mean + torch.randn_like(mean) * (0.5 * logvar).exp()
+        return self.decoder(z), mean, logvar
+```
+
+What is packed in the same class, or file: `torchlint/source/answers/packed_orders.py`. What is returned:
+`crossed_results.py` beside it.
 """
 
 import ast
 
-from torchlint import Call, named_of, on_call, words
+from torchlint import Call, Node, named_of, on_call, on_node, words
+from torchlint.source.answers.crossed_results import crossed_results
 from torchlint.source.answers.packed_orders import all_packed_first, says_first
 
 read_on = ("TL614", "torch.nn.utils.rnn.pad_packed_sequence")
@@ -126,3 +151,30 @@ def read_as_batch_first(use: ast.expr) -> ast.expr | None:
         return None
     given = [ast.unparse(one) for one in (*call.args, *(k.value for k in call.keywords if k.arg in ("dim", "axis")))]
     return call if given == ["1"] else None
+
+
+@on_node("Assign", value="Call")
+def check_results(place: Node):
+    """`logvar, mean = encoder(x)`"""
+    yield from exchanged(place, place.node.targets[0], place.node.value)
+
+
+@on_node("For", needs="DataLoader")
+def check_batches(place: Node):
+    """`for anchor, negative, positive in loader`, also behind `enumerate` and a bar of progress"""
+    target, given = place.node.target, place.node.iter
+    while isinstance(given, ast.Call) and given.args and place.word(given) in ("enumerate", "tqdm"):
+        is_numbered = place.word(given) == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2
+        target, given = target.elts[1] if is_numbered else target, given.args[0]
+    yield from exchanged(place, target, given)
+
+
+def exchanged(place: Node, target: ast.expr, given: ast.expr):
+    if (found := crossed_results(place.module, target, given)) is not None:
+        first, second = found.given
+        yield place.finding(
+            f"`{found.first.id}` gets `{place.quoted(first)}`, and `{found.second.id}` gets `{place.quoted(second)}`",
+            help="unpack them in the order in which they are given",
+            notes=[place.note(first, "they are given here")],
+            at=target,
+        )

@@ -92,6 +92,7 @@ class Harmless:
     def _is_unsure(self, finding: Finding) -> bool:
         """Is its rule sure of a file by itself only, where the file uses others of its project?"""
         is_sure = finding.code not in self._rules or self._rules[finding.code].across_files or not self._uses_others
+        is_sure = is_sure or finding.is_sure
         return not is_sure and finding.code not in self._proved.get(finding.span.line, ())
 
     @cached_property

@@ -97,8 +97,8 @@ def _is_length(bound: ast.expr) -> bool:
         return False
     scope = bound.at.lookup(bound.id) if isinstance(bound, ast.Name) else None
     rounds = (next(ancestors(one), None) for one in (reaching(bound, scope) if scope is not None else ()))
-    texts = [bound, *(one.up.iter for one in rounds if isinstance(one, ast.Tuple) and isinstance(one.up, ast.For))]
-    return any(_LENGTHS.search(unparsed(text)) for text in texts)
+    iterated = (one.up.iter for one in rounds if isinstance(one, ast.Tuple) and isinstance(one.up, ast.For))
+    return any(_LENGTHS.search(unparsed(text)) for text in (bound, *iterated))
 
 
 def made_of(mask: Value) -> Value | None:

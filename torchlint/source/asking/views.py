@@ -257,13 +257,15 @@ class Place(Fixing, Standing):
         at: ast.AST | Spot | None = None,
         severity: Severity = "warning",
         since: str = "",
+        is_sure: bool = False,
     ) -> Finding:
         module, node = (self.module, at or self.node) if at is None or isinstance(at, ast.AST) else (at.module, at.node)
         if module is not self.module:
             fix = None  # edits belong to the file of the rule's place
         span = module.span(node)
         notes = tuple(note for note in notes if (note.path, note.span.line) != (module.path, span.line))
-        return Finding("", "", module.path, span, with_short_quotes(message), help, severity, fix, notes, since=since)
+        said = with_short_quotes(message)
+        return Finding("", "", module.path, span, said, help, severity, fix, notes, since=since, is_sure=is_sure)
 
     def note(self, place: ast.AST | Spot, message: str) -> Note:
         """Another place that belongs to a finding. One on the finding's own line is left out."""

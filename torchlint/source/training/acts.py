@@ -121,6 +121,12 @@ class Act:
         """Are both statements of one block?"""
         return is_in(self.statement, block_of(other.statement)[0])
 
+    def stands_right_before(self, other: Act) -> bool:
+        """`optimizer.zero_grad()` and `optimizer.step()`, of one text, with nothing in between."""
+        block, place = block_of(self.statement)
+        is_next = place + 1 < len(block) and block[place + 1] is other.statement
+        return is_next and self.on_text == other.on_text and isinstance(self.statement, ast.Expr)
+
     def runs_beside(self, other: Act) -> bool:
         """The same for the statements of the body that was asked about, through which they run; a loop over parameters
         that clears each of them is one statement.
