@@ -121,6 +121,7 @@ import ast
 from torchlint import Loop, on_loop
 from torchlint.source.answers.epoch_samplers import (
     EVALUATES,
+    behind_bars,
     is_distributed,
     is_run_by_nobody,
     may_be_told_by_others,
@@ -147,7 +148,9 @@ def check(loop: Loop):
     for inner in loop.inner_iterations:
         if _learns_nothing(inner) or EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
-        samplers = [loop.at(s) for loader in inner.objects() for s in samplers_of(loader.value)]
+        named = [made for made in inner.objects() if not EVALUATES.search(made.short.lower())]
+        loaders = [loader for made in named for loader in behind_bars(made.value)]
+        samplers = [loop.at(s) for loader in loaders for s in samplers_of(loader)]
         for sampler in samplers:
             if sampler.node in told or not shuffles_by_epoch(sampler.value):
                 continue

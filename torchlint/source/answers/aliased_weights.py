@@ -22,7 +22,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, has_decorator, is_static
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of, within
+from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.devices import MOVES
 from torchlint.source.training.regions import loops_around, tests_around
@@ -125,6 +125,7 @@ def _is_for_later(module: Module, statement: ast.stmt, holder: ast.expr, state: 
     return not (
         _takes_its_place(holder, state)
         or _is_only_saved(module, holder)
+        and not _is_saved_when_all_is_done(module, statement, holder, state)
         or _is_handed_on(module, holder)
         or _is_used_at_once(module, statement, holder)
         or _is_new_in_each_call(module, state)
@@ -368,6 +369,19 @@ def _is_only_saved(module: Module, holder: ast.expr) -> bool:
     """Is it written to disk or sent away, and not loaded from the variable again?"""
     words = set(_users(module, holder) if not isinstance(holder, ast.Subscript) else _users_in_round(module, holder))
     return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
+
+
+def _is_saved_when_all_is_done(module: Module, statement: ast.stmt, holder: ast.expr, state: ast.Call) -> bool:
+    """Is it kept in the better rounds of a loop that trains the model, and written to disk only behind the loop?"""
+    around = loops_around(statement)
+    if not around or not isinstance(holder, ast.Name) or _is_of_another_function(module, holder):
+        return False
+    is_left = isinstance(block_of(statement)[0][-1], (ast.Break, ast.Return))
+    if is_left or not is_best_so_far(module, statement):
+        return False
+    read = uses(module, holder)
+    is_behind = bool(read) and all(use.lineno > around[0].end_lineno for use in read)
+    return is_behind and _is_trained_by(module, around[0], receiver(state), _STEPS)
 
 
 def _is_handed_on(module: Module, holder: ast.expr) -> bool:

@@ -24,9 +24,13 @@ _SAME = {
     "positive": re.compile(r"pos|positives?|genuine|similar"),
     "negative": re.compile(r"neg|negatives?|forgery|forged|impostor|dissimilar"),
 }
-_LAYER = re.compile(r"^(?:fc|linear|lin|head|to|get|net|layer|proj|conv|out|encode|dense)_|_(?:head|layer|net|fc|proj)$")
+_LAYER = re.compile(
+    r"^(?:fc|linear|lin|head|to|get|net|layer|proj|conv|out|encode|dense)_|_(?:head|layer|net|fc|proj)$"
+)
 _TURNING = re.compile(r"revers|invers|swap|flip|transpos|mirror|exchang|permut")
-_TURNED = re.compile(r"source|width|height|cols?|rows?|src|tgt|dst|real|fake|left|right|first|second|old|new|prev|next|[a-z]\d?")
+_TURNED = re.compile(
+    r"source|width|height|cols?|rows?|src|tgt|dst|real|fake|left|right|first|second|old|new|prev|next|[a-z]\d?"
+)
 _READING = ("item", "detach", "cpu", "numpy", "to", "float", "long", "squeeze", "unsqueeze", "tolist")
 
 

@@ -10,12 +10,23 @@ from torchlint.source.flow.branches import decided
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, statement_of
+from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, last_word, statement_of
 from torchlint.source.text.spelling import argument, unparsed
 
 EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
 _TELLING = ".set_epoch("
 _DISTRIBUTED = "torch.utils.data.DistributedSampler"
+
+
+def behind_bars(made: Value) -> Iterator[Value]:
+    """`loader` of `batches = tqdm(enumerate(loader))`, which a name stands for"""
+    node = made.node
+    is_around = isinstance(node, ast.Call) and not made.path and last_word(node.func) in ("enumerate", "tqdm", "iter")
+    if is_around and node.args and not isinstance(node.args[0], ast.Starred):
+        for inner in objects(made.at(node.args[0], ())):
+            yield from behind_bars(inner)
+    else:
+        yield made
 
 
 def samplers_of(loader: Value) -> Iterator[Value]:
