@@ -148,8 +148,7 @@ def check(loop: Loop):
     for inner in loop.inner_iterations:
         if _learns_nothing(inner) or EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
-        named = [made for made in inner.objects() if not EVALUATES.search(made.short.lower())]
-        loaders = [loader for made in named for loader in behind_bars(made.value)]
+        loaders = [loader for made in inner.objects() for loader in behind_bars(made.value)]
         samplers = [loop.at(s) for loader in loaders for s in samplers_of(loader)]
         for sampler in samplers:
             if sampler.node in told or not shuffles_by_epoch(sampler.value):
@@ -192,7 +191,8 @@ def _told(loop) -> list:
         return [None] if loop.says("set_epoch") or loop.may_call("set_epoch") else []
     found = []
     for call in calls:
-        if _is_of_one_epoch(loop, call) or is_run_by_nobody(loop.module, loop.module, call.node):
+        is_elsewhere = call.function is not loop.function
+        if _is_of_one_epoch(loop, call) or is_elsewhere and is_run_by_nobody(loop.module, loop.module, call.node):
             continue
         on = call.receiver or call.node
         made = loop.objects(on)

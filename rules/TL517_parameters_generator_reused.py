@@ -177,6 +177,10 @@ def _is_generator(place, value, depth) -> bool:
         return seems_a_model(place.value.at(value.func.value, ())) and not place.is_ours(value)
     if word in ("filter", "map"):
         return len(value.args) == 2 and _is_generator(place, value.args[1], depth - 1)
+    if word == "from_iterable":  # `chain.from_iterable(m.parameters() for m in modules)`
+        each = getattr(value.args[0], "elt", None) if len(value.args) == 1 else None
+        is_of_parts = isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+        return is_of_parts and place.word(each) in GENERATORS and not place.is_ours(each)
     return word == "chain" and any(_is_generator(place, a, depth - 1) for a in value.args)
 
 

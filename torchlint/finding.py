@@ -51,7 +51,7 @@ class Note(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """One thing said about one place. `cell` is the 1-based code cell of a notebook; lines then count in that cell.
     `from_run`: whether it was seen in the dry run, not read in the text. `since`: from which version of a library on it
-    is so, `torch 2.6`, where that is told of this one. `is_sure`: whether it is so whatever other files of its project say.
+    is so, `torch 2.6`, where that is told of this one. `is_sure`: whether it is so whatever other files say.
     """
 
     code: str

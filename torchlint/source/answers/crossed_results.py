@@ -61,7 +61,7 @@ def crossed_results(module: Module, target: ast.expr, given: ast.expr) -> Crosse
 
 
 def _tuples(module: Module, target: ast.Tuple, given: ast.expr) -> list[Value]:
-    """What a function of the project returns, or the dataset behind a loader gives for each sample, as it is written."""
+    """What a function of the project returns, or the dataset behind a loader gives for a sample, as it is written."""
     if isinstance(target.up, ast.Assign):
         called = callees(Value(module, given))
         return origins(Value(module, given)) if called and all(one.function is not None for one in called) else []

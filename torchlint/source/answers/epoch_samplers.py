@@ -19,11 +19,12 @@ _DISTRIBUTED = "torch.utils.data.DistributedSampler"
 
 
 def behind_bars(made: Value) -> Iterator[Value]:
-    """`loader` of `batches = tqdm(enumerate(loader))`, which a name stands for"""
+    """`loader` of `batches = tqdm(enumerate(loader))`, which a name stands for, if no name says that it evaluates."""
     node = made.node
     is_around = isinstance(node, ast.Call) and not made.path and last_word(node.func) in ("enumerate", "tqdm", "iter")
     if is_around and node.args and not isinstance(node.args[0], ast.Starred):
-        for inner in objects(made.at(node.args[0], ())):
+        is_to_evaluate = EVALUATES.search(unparsed(node.args[0]).lower())
+        for inner in () if is_to_evaluate else objects(made.at(node.args[0], ())):
             yield from behind_bars(inner)
     else:
         yield made
