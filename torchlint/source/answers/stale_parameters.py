@@ -225,12 +225,20 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
             continue
         optimizer = mine.targets[0].attr
         run = _run_by(method, methods)
-        is_first = method in _run_by(init, methods)
+        is_first = method in _run_by(init, methods) and not _is_run_behind(module, cls, method, mine)
         renews = len(run) > _FEW or any(_may_renew(module, code, optimizer) for code in run)
         if any(external_name(Value(module, base)) is None for base in cls.bases):  # what its base does is not read
             renews = renews or not all(_own_calls(module, code) <= known for code in run)
         if not renews and not is_first and f".{optimizer}.step(" in unparsed(cls):
             yield Stale(model, statement, Value(module, mine), rebuilt)
+
+
+def _is_run_behind(module: Module, cls: ast.ClassDef, method: ast.FunctionDef, optimizer: ast.Assign) -> bool:
+    """Is all that runs a method what `__init__` says itself, below the last optimizer that it makes?"""
+    init = enclosing_function(optimizer)
+    calls = [call for call in module.index.callers(method.name) if within(call, cls)]
+    made = [one.lineno for one in module.index.stored(optimizer.targets[0].attr) if within(one, init)]
+    return bool(calls) and all(statement_of(call).up is init and call.lineno > max(made) for call in calls)
 
 
 def _is_renewed_elsewhere(module: Module, cls: ast.ClassDef, init: ast.FunctionDef, optimizer: str) -> bool:
