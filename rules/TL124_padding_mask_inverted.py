@@ -73,8 +73,6 @@ from torchlint.source.answers.padding_masks import made_of, marks_tokens, taken_
 added = "0.2"
 read_on = ("TL116", "torch.nn.MultiheadAttention", "torch.nn.Transformer")
 
-FLOATS = ("float32", "float16", "float64", "bfloat16")
-
 
 @on_call(
     "torch.nn.MultiheadAttention()",
@@ -95,7 +93,7 @@ def check(call: Call):
         if given is None or made is None or made.key in said:
             continue
         said.add(made.key)
-        if call.dtype(given) in FLOATS:
+        if "float" in (call.dtype(given) or ""):
             yield call.finding(
                 f"`{call.quoted(given)}` is a mask of ones and zeros, which are added to the scores: it hides nothing",
                 help="give it a mask of bools that is True where the padding is",

@@ -121,7 +121,6 @@ import ast
 from torchlint import Loop, on_loop
 from torchlint.source.answers.epoch_samplers import (
     EVALUATES,
-    behind_bars,
     is_distributed,
     is_run_by_nobody,
     may_be_told_by_others,
@@ -148,8 +147,7 @@ def check(loop: Loop):
     for inner in loop.inner_iterations:
         if _learns_nothing(inner) or EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
-        loaders = [loader for made in inner.objects() for loader in behind_bars(made.value)]
-        samplers = [loop.at(s) for loader in loaders for s in samplers_of(loader)]
+        samplers = [loop.at(s) for made in inner.objects() for s in samplers_of(made.value)]
         for sampler in samplers:
             if sampler.node in told or not shuffles_by_epoch(sampler.value):
                 continue

@@ -82,7 +82,7 @@ again: `torchlint/source/answers/run_again.py`.
 import ast
 
 from torchlint import Node, on_node
-from torchlint.source.answers.generators_made import GENERATORS, names_of_makers, seems_a_model, uses_where_kept
+from torchlint.source.answers.generators_made import GENERATORS, is_generator, names_of_makers, uses_where_kept
 from torchlint.source.answers.run_again import runs_again
 
 read_on = ("TL510", "TL602", "torch.nn.Module")
@@ -94,7 +94,7 @@ LEAVE_IT = ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
 @on_node("Assign", holds=("parameters", "named_parameters", "buffers", "named_buffers"), needs="parameters")
 def check(place: Node):
     value, target = place.node.value, place.node.targets[0]
-    if len(place.node.targets) == 1 and _is_generator(place, value, 3):
+    if len(place.node.targets) == 1 and is_generator(place.value.at(value, ())):
         yield from _used_up(place, value, target)
 
 
@@ -122,7 +122,7 @@ def _returns_generator(function) -> bool:
         isinstance(n.value, ast.GeneratorExp)
         and _goes_through(function, n.value)
         or n.value is not None
-        and _is_generator(function, n.value, 3)
+        and is_generator(function.value.at(n.value, ()))
         for n in own
     )
 
@@ -162,26 +162,6 @@ def _is_rebound(place, use) -> bool:
     """`params = list(params)` uses the generator up and gives the name something else."""
     statement = place.at(use).statement
     return isinstance(statement, ast.Assign) and ast.unparse(use) in map(ast.unparse, statement.targets)
-
-
-def _is_generator(place, value, depth) -> bool:
-    if depth == 0 or not isinstance(value, (ast.GeneratorExp, ast.Name, ast.Call)):
-        return False
-    if isinstance(value, ast.GeneratorExp):
-        return _is_generator(place, value.generators[0].iter, depth - 1)
-    if isinstance(value, ast.Name):  # `wanted = filter(…)` and `return wanted`
-        made = place.origins(value)
-        return bool(made) and all(not origin.path and _is_generator(origin, origin.node, depth - 1) for origin in made)
-    word = place.word(value)
-    if word in GENERATORS and isinstance(value.func, ast.Attribute):
-        return seems_a_model(place.value.at(value.func.value, ())) and not place.is_ours(value)
-    if word in ("filter", "map"):
-        return len(value.args) == 2 and _is_generator(place, value.args[1], depth - 1)
-    if word == "from_iterable":  # `chain.from_iterable(m.parameters() for m in modules)`
-        each = getattr(value.args[0], "elt", None) if len(value.args) == 1 else None
-        is_of_parts = isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
-        return is_of_parts and place.word(each) in GENERATORS and not place.is_ours(each)
-    return word == "chain" and any(_is_generator(place, a, depth - 1) for a in value.args)
 
 
 def _exhausts(place, use: ast.AST) -> bool:

@@ -186,11 +186,11 @@ def _true_of(one: Value, steps: int) -> Triangle | None:
         return _turned(true_places(one.at(of, ()), steps - 1))
     if is_call_of(one, _SAME):
         [other] = [argument(node, "other", 0 if is_method(one) else 1)]
-        return _compared(one.at(of, ()), _OPERATORS[_word(one)], other and number_of(one, other), steps)
+        return _compared(one.at(of, ()), COMPARISONS[_word(one)], other and number_of(one, other), steps)
     return _triangle(one, of) if is_call_of(one, _TRIANGLES) and _are_ones(one.at(of, ())) else None
 
 
-_OPERATORS = {
+COMPARISONS = {
     function.__name__: kind
     for function, kind in (
         (operator.eq, ast.Eq),

@@ -8,6 +8,7 @@ import re
 from itertools import combinations
 from typing import NamedTuple
 
+from torchlint.facts import named, named_of, words
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
@@ -31,7 +32,7 @@ _TURNING = re.compile(r"revers|invers|swap|flip|transpos|mirror|exchang|permut")
 _TURNED = re.compile(
     r"source|width|height|cols?|rows?|src|tgt|dst|real|fake|left|right|first|second|old|new|prev|next|[a-z]\d?"
 )
-_READING = ("item", "detach", "cpu", "numpy", "to", "float", "long", "squeeze", "unsqueeze", "tolist")
+_READING = words(named("same_numbers") | named("casts") | named_of("item", "tolist", "numpy"))
 
 
 class Crossed(NamedTuple):

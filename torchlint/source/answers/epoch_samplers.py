@@ -18,25 +18,26 @@ _TELLING = ".set_epoch("
 _DISTRIBUTED = "torch.utils.data.DistributedSampler"
 
 
-def behind_bars(made: Value) -> Iterator[Value]:
+def _behind_bars(made: Value) -> Iterator[Value]:
     """`loader` of `batches = tqdm(enumerate(loader))`, which a name stands for, if no name says that it evaluates."""
     node = made.node
     is_around = isinstance(node, ast.Call) and not made.path and last_word(node.func) in ("enumerate", "tqdm", "iter")
     if is_around and node.args and not isinstance(node.args[0], ast.Starred):
         is_to_evaluate = EVALUATES.search(unparsed(node.args[0]).lower())
         for inner in () if is_to_evaluate else objects(made.at(node.args[0], ())):
-            yield from behind_bars(inner)
+            yield from _behind_bars(inner)
     else:
         yield made
 
 
 def samplers_of(loader: Value) -> Iterator[Value]:
     """What makes the sampler of a loader, itself or inside a BatchSampler."""
-    if _makes(loader, "torch.utils.data.DataLoader"):
-        yield from _given(loader, "sampler", 3)
-        for batches in _given(loader, "batch_sampler", 4):
-            if _makes(batches, "torch.utils.data.BatchSampler"):
-                yield from _given(batches, "sampler", 0)
+    for made in _behind_bars(loader):
+        if _makes(made, "torch.utils.data.DataLoader"):
+            yield from _given(made, "sampler", 3)
+            for batches in _given(made, "batch_sampler", 4):
+                if _makes(batches, "torch.utils.data.BatchSampler"):
+                    yield from _given(batches, "sampler", 0)
 
 
 def may_be_told_by_others(module: Module) -> bool:

@@ -6,19 +6,20 @@ import ast
 import re
 
 from torchlint.project import Project
-from torchlint.source.flow.flow import objects
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.surface import surface
 from torchlint.source.training.roles import seems
 
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
 _DEFINED = re.compile(rb"def(?<!\wdef)[ \t]+(\w+)")  # begins with what is searched for fast
 _ENDS = (b"parameters(", b"buffers(")
+_DEPTH = 3  # of generators of generators
 
 
 @remembered
@@ -36,6 +37,39 @@ def names_of_makers(module: Module) -> frozenset[str]:
 def seems_a_model(value: Value) -> bool:
     """Known to be one or called like one, as is what it is a copy of or another name for."""
     return any(seems(one, MODULE) for one in (value, *objects(value)))
+
+
+def is_generator(value: Value, depth: int = _DEPTH) -> bool:
+    """Is an expression a generator of parameters, or a filter of one?"""
+    node = value.node
+    if depth == 0:
+        return False
+    if isinstance(node, ast.GeneratorExp):
+        return is_generator(value.at(node.generators[0].iter, ()), depth - 1)
+    if isinstance(node, ast.Name):  # `wanted = filter(…)` and `return wanted`
+        made = origins(value)
+        return bool(made) and all(not one.path and is_generator(one, depth - 1) for one in made)
+    if not isinstance(node, ast.Call):
+        return False
+    word, given = last_word(node.func), [value.at(one, ()) for one in node.args]
+    if word in GENERATORS and isinstance(node.func, ast.Attribute):
+        return seems_a_model(value.at(node.func.value, ())) and not _is_ours(value)
+    if word in ("filter", "map"):
+        return len(given) == 2 and is_generator(given[1], depth - 1)
+    if word == "from_iterable":
+        return len(given) == 1 and _goes_through_each(given[0])
+    return word == "chain" and any(is_generator(one, depth - 1) for one in given)
+
+
+def _goes_through_each(given: Value) -> bool:
+    """`m.parameters() for m in modules`, where no class of the project says what that gives"""
+    each = given.node.elt if isinstance(given.node, (ast.GeneratorExp, ast.ListComp)) else None
+    is_of_parts = isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in GENERATORS
+    return is_of_parts and not _is_ours(given.at(each, ()))
+
+
+def _is_ours(call: Value) -> bool:
+    return any(one.function is not None or one.owner is not None for one in callees(call))
 
 
 def _makers_in(project: Project, path: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from torchlint.facts import named, named_of
 from torchlint.facts.attending import PADDING
+from torchlint.source.answers.causal_masks import COMPARISONS
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.flow import callees, origins
@@ -31,15 +32,7 @@ _GATHERS = named_of("any", "all", "pad")
 _FILLED = named_of("zeros", "zeros_like", "ones", "ones_like")
 _JOINS = named("joins")
 _COUNTS = named_of("arange") | {"builtins.range"}
-_OPERATORS: dict[str, type[ast.cmpop]] = {
-    "eq": ast.Eq,
-    "ne": ast.NotEq,
-    "gt": ast.Gt,
-    "ge": ast.GtE,
-    "lt": ast.Lt,
-    "le": ast.LtE,
-}
-_COMPARES = named_of(*_OPERATORS)
+_COMPARES = named_of(*COMPARISONS)
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.LtE: ast.GtE}
 _PADDING = re.compile(r"pad(?!d)|padding", re.IGNORECASE)  # `PAD`, `self.pad_idx`, `vocab["<pad>"]`
 _TOKENS = re.compile(
@@ -119,8 +112,8 @@ def _sense(one: Value, steps: int) -> Answer:
     if isinstance(node, ast.BinOp):
         return _of_two(one, node, steps)
     if isinstance(node, ast.Subscript):
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        is_cut = all(isinstance(part, ast.Slice) or getattr(part, "value", 0) in (None, ...) for part in parts)
+        places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        is_cut = all(isinstance(place, ast.Slice) or getattr(place, "value", 0) in (None, ...) for place in places)
         return marks_tokens(one.at(node.value, ()), steps - 1) if is_cut else None
     return _of_call(one, node, steps) if isinstance(node, ast.Call) else None
 
@@ -148,7 +141,7 @@ def _of_call(one: Value, call: ast.Call, steps: int) -> Answer:
     if is_call_of(one, _COMPARES):
         other = argument(call, "other", 0 if is_method else 1)
         [word] = {callee.name.rpartition(".")[2].rstrip("_") for callee in callees(one)}
-        return _compared(inner, _OPERATORS[word], one.at(other, ()), steps) if other is not None else None
+        return _compared(inner, COMPARISONS[word], one.at(other, ()), steps) if other is not None else None
     if is_call_of(one, _JOINS) and isinstance(of, (ast.List, ast.Tuple)):
         parts = [one.at(part, ()) for part in of.elts]
         plain = [part for part in parts if all(is_call_of(made, _FILLED) for made in origins(part, _KEPT))]

@@ -17,7 +17,6 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import argument, root_of
 
-_LOAD, _SAVE = frozenset(("torch.load",)), frozenset(("torch.save",))
 _MOST_SAVERS = 45  # files that say `save`; of more nobody sees all
 _STEPS = 6  # of expressions that make a path
 
@@ -58,7 +57,7 @@ def loaded(state: Value) -> Loaded | None:
         if not isinstance(key, str) or len(inner) != 1:
             return None
         one = inner[0]
-    if not is_result_of(one, _LOAD) or _is_asked(state):
+    if not is_result_of(one, frozenset(("torch.load",))) or _is_asked(state):
         return None
     given = argument(one.node, "f", 0)
     path = _path(one.at(given, ())) if given is not None else None
@@ -116,7 +115,7 @@ def _saved_in(module: Module) -> list[Saved] | None:
     for call in module.index.callers("save"):
         value = Value(module, call)
         names = {callee.name for callee in callees(value)}
-        if not names & _SAVE:
+        if "torch.save" not in names:
             continue
         given, target = argument(call, "obj", 0), argument(call, "f", 1)
         form = _form(value, given) if given is not None and target is not None else None

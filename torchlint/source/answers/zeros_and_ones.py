@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.facts import named, named_of
 from torchlint.source.flow.called import is_call_of
@@ -17,18 +18,11 @@ from torchlint.source.training.written_over import is_changed_by_name
 _Numbers = frozenset[float] | None
 _KEPT = SAME_NUMBERS | named("casts")
 _COMPARED = named_of("eq", "ne", "gt", "ge", "lt", "le", "isin", "logical_and", "logical_or", "logical_not")
-_ZEROS, _ONES, _FULL = (named_of(word, f"{word}_like") for word in ("zeros", "ones", "full"))
+_ZEROS, _ONES = named_of("zeros", "zeros_like"), named_of("ones", "ones_like")
+_FULL = named_of("full", "full_like")
 _JOINS, _CHOICE = named("joins"), named_of("where") | {"numpy.where"}
 _DRAWN = named_of("randint")
-_WRAPS = named_of("tensor", "as_tensor", "from_numpy") | {
-    "torch.FloatTensor",
-    "torch.LongTensor",
-    "torch.Tensor",
-    "numpy.array",
-    "numpy.asarray",
-    "numpy.float32",
-    "numpy.int64",
-}
+_WRAPS = re.compile(r"torch\.(?:(?:as_)?tensor|\w*Tensor|from_numpy)|numpy\.(?:as)?array")
 _BOTH = frozenset((0.0, 1.0))
 _STEPS = 8  # of expressions that make it
 
@@ -97,6 +91,6 @@ def _of_call(one: Value, call: ast.Call, steps: int) -> _Numbers:
     if is_call_of(one, _JOINS):
         return numbers_in(one.at(given[0], ()), steps - 1) if given else None
     is_number = isinstance(call.func, ast.Name) and call.func.id in ("float", "int")
-    if len(given) == 1 and (is_number or (external_name(one.at(call.func, ())) or "") in _WRAPS):
+    if len(given) == 1 and (is_number or _WRAPS.fullmatch(external_name(one.at(call.func, ())) or "")):
         return numbers_in(one.at(given[0], ()), steps - 1)
     return None
