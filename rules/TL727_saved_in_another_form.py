@@ -1,4 +1,4 @@
-"""Load what was saved: of a checkpoint with weights, epoch and losses, `load_state_dict` wants the weights only.
+"""Load what was saved: of a dict with weights and epoch `load_state_dict` wants the weights only.
 
 One script saves `{"state": model.state_dict(), "epoch": epoch}`, the other gives all that it loads to `load_state_dict`,
 which finds not one of its keys: it fails, and with `strict=False` the model keeps its random weights without a word. The

@@ -15,7 +15,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import is_tried
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
-from torchlint.source.text.spelling import argument, root_of
+from torchlint.source.text.spelling import argument
 
 _MOST_SAVERS = 45  # files that say `save`; of more nobody sees all
 _STEPS = 6  # of expressions that make a path
@@ -69,12 +69,14 @@ def loaded(state: Value) -> Loaded | None:
 
 def _is_asked(state: Value) -> bool:
     """Does the function ask what it has loaded, `"state" in checkpoint`, or try both?"""
-    if is_tried(state.node):
-        return True
-    root = root_of(state.node)
+    named = state.node.value if isinstance(state.node, ast.Subscript) else state.node
     around = enclosing_function(state.node) or state.module.tree
-    reads = state.module.index.names(root.id) if root is not None else ()
-    return any(map(_is_question, standing_in(around, reads)))
+    return is_tried(state.node) or isinstance(named, ast.Name) and _asks(state.module, around, named.id)
+
+
+@remembered
+def _asks(module: Module, around: ast.AST, name: str) -> bool:
+    return any(map(_is_question, standing_in(around, module.index.names(name))))
 
 
 def _is_question(read: ast.Name) -> bool:
