@@ -1,4 +1,4 @@
-"""Optimizers of parameters of which some are not known: they are made of the others."""
+"""Optimizers of which a part is not known: they are made of the parameters that are, and may hold more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Unknown, unknown_in
+from torchlint.shapes.language.cut_short import is_open
 
 
 def make(machine, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
@@ -42,6 +44,21 @@ def add_group(machine, method, group=None, *args, **kwargs):
         return Unknown(unknown.reason)
     machine.budget.spend(len(method.__self__.param_groups) >> 2)
     return machine.foreign(method, (*known, *args), kwargs)
+
+
+def holds_unknown(owner: Any) -> bool:
+    """Whether an optimizer, or that of a schedule, holds what a loop that was cut or left out would have put there:
+    torch's own code looks for it.
+    """
+    optimizer = owner.optimizer if isinstance(owner, torch.optim.lr_scheduler.LRScheduler) else owner
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        return False
+    states, groups = (optimizer.__dict__.get(name) for name in ("state", "param_groups"))
+    held = [states, groups]
+    held += [*(states.values() if isinstance(states, dict) else ()), *(groups if isinstance(groups, list) else ())]
+    held += [part for one in held[2:] if isinstance(one, dict) for part in one.values()]
+    work.spend(len(held))
+    return any(type(part) is Unknown or is_open(part) for part in held)
 
 
 def _listed(machine, parameters: Any) -> Any:

@@ -239,6 +239,21 @@ def make_tensor(
     return made
 
 
+def _as_tensor(machine, data=None, dtype=None, device=None, *, copy=None, requires_grad=None, **options):
+    """`torch.as_tensor` and `torch.asarray`: a tensor that is what is asked for already is handed back itself, and
+    another one is made of it as `.to` does, with its gradients.
+    """
+    if not isinstance(data, torch.Tensor) or type(dtype) is Unknown:
+        return make_tensor(machine, data, dtype, device, requires_grad is True)
+    wanted = {"device": device} if device is not None and type(device) is not Unknown else {}
+    wanted |= {"dtype": dtype} if dtype is not None else {}
+    made = machine.foreign(torch.Tensor.to, (data,), {**wanted, "copy": copy is True}) if wanted or copy else data
+    if type(requires_grad) is bool and type(made) is not Unknown:
+        made = machine.foreign(torch.Tensor.detach, (made,), {})
+        return machine.foreign(torch.Tensor.requires_grad_, (made,), {}) if requires_grad else made
+    return made
+
+
 _SOME_TEXT: Any = "…"
 _DTYPES = {int: torch.int64, bool: torch.bool}
 
@@ -458,8 +473,8 @@ FOUND: dict[str, Any] = {
         tensor=make_tensor,
         arange=arange,
         randperm=randperm,
-        as_tensor=make_tensor,
-        asarray=make_tensor,
+        as_tensor=_as_tensor,
+        asarray=_as_tensor,
         from_numpy=_from_numpy,
         autograd__Variable=_variable,
         autograd__variable__Variable=_variable,

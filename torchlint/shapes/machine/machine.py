@@ -30,7 +30,7 @@ from torchlint.shapes.core.values import (
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.language.program import Frame, Place, Program, Question
-from torchlint.shapes.libraries import builtins, guards, temporary
+from torchlint.shapes.libraries import builtins, guards, open_optimizers, temporary
 from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.schedules import Schedules
@@ -311,7 +311,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:
-            if self.may_miss(getattr(function, "__self__", None)):
+            if self.may_miss(owner) or open_optimizers.holds_unknown(owner):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
                 return self._left_out(function, "a base that is not known would have come first")

@@ -233,7 +233,7 @@ def _move(
     current = tag_of(tensor) or "cpu"
     dtype = dtype or tensor.dtype
     if target is None or target == current:
-        if dtype == tensor.dtype and not copy and layout is None:
+        if dtype == tensor.dtype and not copy and torch.Tensor.to(tensor, memory_format=layout) is tensor:
             return tensor
         target = current
     if target != "cpu":

@@ -18,6 +18,7 @@ from torchlint.facts import named, named_of, words
 from torchlint.shapes.core import operators
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.held_parts import named_buffers_of, named_weights_of, weights_of
+from torchlint.shapes.core.values import UnknownUsed
 from torchlint.shapes.tensors import device_tags
 
 # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
@@ -157,7 +158,7 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
             functional_call(function, state, real_args, real_kwargs)
         else:
             function(*real_args, **real_kwargs)
-    except _NotPossible:
+    except (_NotPossible, UnknownUsed):  # the object whose method it is may hold what nobody knows
         return None
     except Exception as error:
         text = str(error)
