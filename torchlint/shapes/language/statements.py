@@ -63,8 +63,9 @@ def abandon(node: ast.stmt, scope: CompiledScope, frame: Frame, error: Exception
     """Leave a statement out that failed: what it would have set is unknown, what it would have filled may hold more."""
     if isinstance(node, ast.Raise) or _initialises(node):
         raise error
-    frame.machine.doubt(node, Doubt.LEFT_OUT)
-    unset_targets(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
+    if not frame.machine.keeps_parameter(error):
+        frame.machine.doubt(node, Doubt.LEFT_OUT)
+        unset_targets(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
     if isinstance(node, ast.Return):
         frame.returned = Unknown(ABANDONED)
         return RETURN
@@ -79,9 +80,7 @@ def _initialises(node: ast.stmt) -> bool:
 
 
 def unset_targets(node: ast.stmt, scope: CompiledScope, frame: Frame, unknown: Unknown) -> None:
-    """What a statement names itself, and would have set, becomes unknown. What it may have changed through others is
-    loosened where it is a file's own: `abandoned.loosen_reach`.
-    """
+    """What a statement would have set itself becomes unknown; what it may have changed else: `abandoned.loosen_reach`."""
     machine = frame.machine
     for part in walk(node) if not isinstance(node, _DEFINITIONS) else ():
         if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):

@@ -4,8 +4,10 @@ torch refused something that the program has no answer to.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import torch
 from torch import nn
 
 from torchlint.shapes.core.values import ProgramError, UnknownUsed, words_of
@@ -13,7 +15,9 @@ from torchlint.shapes.language.cut_short import CONTAINERS
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.machine.failures import FailedOperation
 
-AGAIN = 2  # times that a script goes on behind the same place: two rounds of training say all
+AGAIN = 2  # times that a script goes on behind the same place on the same way: two rounds of training say all
+_ASSIGNS = re.compile("cannot assign '.*' as parameter")
+WAYS = 12  # the same on all ways
 
 
 class Going:
@@ -42,9 +46,12 @@ class Going:
 
     def _goes_on_behind(self, failure: FailedOperation) -> bool:
         """The same for what torch refuses; it is told to who waits for it."""
-        times = self.refused[failure.place] = self.refused.get(failure.place, 0) + 1
-        if times > AGAIN or self.failed is None:
+        way = (failure.place, *(at for _, at in failure.stack))
+        times, again = (self.refused.get(key, 0) + 1 for key in (failure.place, way))
+        if times > WAYS or again > AGAIN or self.failed is None:
             return False
+        self.refused[way] = again
+        self.refused[failure.place] = times
         self.progress.ended = False
         self.progress.ends(failure.place, words_of(failure.error))
         if times == 1:
@@ -52,6 +59,17 @@ class Going:
             self.failed(failure)
             self.place, self.last_place = place, last
         return True
+
+    def keeps_parameter(self, error: Exception) -> bool:
+        """Whether a statement that fails would have put a plain tensor where a parameter of the same shape is: there
+        will be one, whoever mends it.
+        """
+        failure = self.failures.get(id(error))
+        if failure is None or not _ASSIGNS.match(str(error)) or len(failure.args) != 3:
+            return False
+        owner, name, value = failure.args
+        held = owner.__dict__.get("_parameters", {}).get(name) if isinstance(owner, nn.Module) else None
+        return isinstance(value, torch.Tensor) and held is not None and held.shape == value.shape
 
     def may_have_changed(self, container: Any) -> None:
         """A statement that would have filled a container was left out."""
