@@ -256,6 +256,52 @@ def test_behind_a_layer_that_torch_refuses_another_fault_is_no_less_sure(tmp_pat
     assert [presumed for _, presumed in said(tmp_path, program)] == [False, False, False]
 
 
+BEHIND = {
+    "what an evaluation refuses again": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.out = nn.Linear(3, 4)
+            def forward(self, x):
+                return self.out(x)
+        def errors(net, x):
+            with torch.no_grad():
+                return net(x)
+        def fit(net, rounds):
+            optimizer = torch.optim.LBFGS(net.parameters())
+            for _ in range(rounds):
+                loss = net(torch.rand(2, 5)).sum()
+                loss.backward()
+                optimizer.step(lambda: loss)
+            print(errors(net, torch.rand(2, 5)))
+        net = Net()
+        fit(net, 5)
+        torch.optim.LBFGS(net.parameters()).step()
+        """,
+    "a parameter that was to be a plain tensor": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.out = nn.Linear(3, 4)
+                self.out.bias = torch.zeros(4)
+            def forward(self, x):
+                return self.out(x).view(-1, 3)
+        Net()(torch.rand(2, 3))
+        """,
+}
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_a_fault_that_is_met_again_hides_no_other(tmp_path, name):
+    first, second = said(tmp_path, BEHIND[name])
+    assert first[1] is second[1] is False
+
+
+def test_what_takes_the_place_of_a_parameter_may_have_another_size(tmp_path):
+    program = "net = nn.Linear(3, 4)\nnet.bias = torch.zeros(5)\nnet(torch.rand(2, 3)).view(3, 5)\n"
+    assert said(tmp_path, program) == [("net.bias = torch.zeros(5)", False)]
+
+
 @pytest.mark.parametrize("name", NEVER_REACHED)
 def test_what_stands_behind_a_name_that_is_defined_nowhere_is_never_reached(tmp_path, name):
     assert [presumed for _, presumed in said(tmp_path, NEVER_REACHED[name])] == [True]
