@@ -274,9 +274,8 @@ BEHIND = {
                 loss.backward()
                 optimizer.step(lambda: loss)
             print(errors(net, torch.rand(2, 5)))
-        net = Net()
-        fit(net, 5)
-        torch.optim.LBFGS(net.parameters()).step()
+            torch.optim.LBFGS(net.parameters()).step()
+        fit(Net(), 5)
         """,
     "a parameter that was to be a plain tensor": """
         class Net(nn.Module):
