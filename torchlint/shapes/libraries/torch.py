@@ -358,10 +358,15 @@ class Autocast(Context):
 
 
 def _autocast(machine, device_type="cuda", dtype=None, enabled=True, *args, **kwargs):
-    if isinstance(device_type, bool):
-        enabled = device_type
+    if isinstance(device_type, (torch.device, bool, torch.dtype)):
+        machine.foreign(torch.autocast, (device_type,), {})  # which torch refuses at once
     on_cpu = type(device_type) is str and device_type == "cpu" and machine.cuda  # else only for want of a GPU
     return Autocast(dtype, enabled, on_cpu)
+
+
+def _autocast_on_cuda(machine, enabled=True, dtype=None, *args, **kwargs):
+    """The one of `torch.cuda.amp`, which takes no device."""
+    return Autocast(dtype, enabled, on_cpu=False)
 
 
 def _checkpoint(
@@ -405,6 +410,13 @@ def _unknown(machine, *args, **kwargs):
 
 def _answer(value):
     return lambda machine, *args, **kwargs: value
+
+
+def _clip(machine, parameters=None, *args, **kwargs):
+    """`clip_grad_norm_(model.parameters(), …)`, not of the model or of the method."""
+    if isinstance(parameters, (nn.Module, types.MethodType)) and not hasattr(type(parameters), "__iter__"):
+        machine.protest(TypeError(f"'{type(parameters).__name__}' object is not iterable: `.parameters()` gives them"))
+    return Unknown("a value that depends on the machine")
 
 
 def _flex_attention(machine, query, key, value, *args, **kwargs):
@@ -545,14 +557,14 @@ FOUND: dict[str, Any] = {
         onnx__export=_nothing,
         autocast=_autocast,
         amp__autocast=_autocast,
-        cuda__amp__autocast=_autocast,
+        cuda__amp__autocast=_autocast_on_cuda,
         amp__GradScaler=make_scaler,
         cuda__amp__GradScaler=make_scaler,
         utils__checkpoint__checkpoint=_checkpoint,
         utils__checkpoint__checkpoint_sequential=_checkpoint_sequential,
-        nn__utils__clip_grad_norm_=_unknown,
-        nn__utils__clip_grad_norm=_unknown,
-        nn__utils__clip_grad_value_=_nothing,
+        nn__utils__clip_grad_norm_=_clip,
+        nn__utils__clip_grad_norm=_clip,
+        nn__utils__clip_grad_value_=_clip,
         nn__utils__rnn__pack_padded_sequence=_pack_padded_sequence,
         nn__attention__flex_attention__flex_attention=_flex_attention,
         device=_device,

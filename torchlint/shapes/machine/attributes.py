@@ -143,6 +143,7 @@ class Attributes:
         if kind is Array and hasattr(torch.Tensor, name) and not hasattr(Array, name):
             self.ask_array(name)
         if isinstance(owner, (Array, standins.StandIn)) or kind is super:
+            self.ask_loader(owner, name)
             return getattr(owner, name)
         if kind is types.FunctionType or kind is types.MethodType or kind is Special:
             return self._of_function(owner, name)

@@ -82,6 +82,12 @@ class PlainRefusals:
         if name not in OF_ARRAYS:
             self.insist(AttributeError(f"'numpy.ndarray' object has no attribute '{name}'"))
 
+    def ask_loader(self, owner: Any, name: str) -> None:
+        """`loader.eval()`, of what models, tensors and optimizers have: the two were exchanged."""
+        if type(owner) is Loader and not hasattr(owner, name) and not hasattr(torch.utils.data.DataLoader, name):
+            if any(hasattr(kind, name) for kind in (nn.Module, torch.Tensor, Optimizer)):
+                self.insist(AttributeError(f"'DataLoader' object has no attribute '{name}'"), owner)
+
     def deny_item(self, owner: Any) -> TypeError:
         """`loader[0]`, `x.size[0]`"""
         if owner is None:
