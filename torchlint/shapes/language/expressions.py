@@ -46,10 +46,10 @@ def _value(node: ast.Constant) -> Any:
 
 
 def _name(node: ast.Name, scope: CompiledScope) -> Evaluate:
-    return _load(node.id, scope)
+    return _load(node.id, scope, node)
 
 
-def _load(name: str, scope: CompiledScope) -> Evaluate:
+def _load(name: str, scope: CompiledScope, node: ast.Name | None = None) -> Evaluate:
     hops = scope.find(name)
     if hops is None:
         if name == "__class__":
@@ -59,7 +59,7 @@ def _load(name: str, scope: CompiledScope) -> Evaluate:
             try:
                 return frame.globals[name]
             except KeyError:
-                return frame.machine.builtin(name, scope.program)
+                return frame.machine.builtin(name, scope.program, node)
 
         return load_global
     if scope.kind == "class" and hops == 0:

@@ -125,6 +125,17 @@ class Program:
         return self._defined is None or name in self._defined or name in _NAMES or name.startswith("__")
 
     @cached_property
+    def given_first(self) -> dict[str, ast.stmt]:
+        """The first of the file's own statements that gives each name a value, where only these do."""
+        if any(alias.name == "*" for node in self.imports for alias in node.names) or _MAY_DEFINE.search(self._text):
+            return {}
+        found: dict[str, ast.stmt] = {}
+        for statement in reversed(self.tree.body):
+            found |= dict.fromkeys(CompiledScope("function", [statement], None, self).bound, statement)
+        within = {name for node in self.nodes if isinstance(node, ast.Global) for name in node.names}
+        return {name: statement for name, statement in found.items() if name not in within}
+
+    @cached_property
     def _defined(self) -> frozenset[str] | None:
         """The names that the file gives a value; None where others may be given."""
         stars = any(alias.name == "*" for node in self.imports for alias in node.names)

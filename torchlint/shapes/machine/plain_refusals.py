@@ -61,6 +61,22 @@ class PlainRefusals:
             return closure is None or closure.code not in self.loosened
         return kind in self.codes and id(value) not in self.lent and self._is_known(kind)
 
+    def ask_name(self, name: str, source: program.Program, node: ast.Name | None) -> None:
+        """`evaluate(model, val_loader)` above the first line, or cell, that gives the name a value."""
+        first = source.given_first.get(name) if self.scripting and source.path == self.script else None
+        if first is None or node is None or self.importing:
+            return
+        reading = source.place(node)
+        outermost = self.stack[0][1] if self.stack else reading
+        if outermost is not None and outermost[0] == source.path and outermost[1].end_line < first.lineno:
+            kept, self.place = self.place, reading
+            error = NameError(f"name '{name}' is not defined")
+            self.deny(error, says=f"`{name}` has no value here: what gives it one stands below")
+            self.place = kept
+            if id(error) in self.failures:
+                self.failures[id(error)].about = ("it gets its first value here", source.place(first))
+                raise error
+
     def deny_attribute(self, owner: Any, name: str) -> AttributeError:
         """`rows.mean()` of a list, `x.append(y)` of a tensor, `options.rate` of a dict"""
         kind = type(owner).__name__
