@@ -81,7 +81,7 @@ def test_source_may_be_one_string():
         ("a, b = %sx ls", "a, b = get_ipython()\n"),
         ("torch.nn?\n?torch\ntorch.nn??", "#\n#\n#\n"),
         ("%%time\nx = 1", "#\nx = 1\n"),
-        ("%%capture out\nx = 1", "#\nx = 1\n"),
+        ("%%capture out\nx = 1", "##%\nx = 1\n"),
         ("%%bash\nx = $(ls", ""),
         ("%%writefile a.py\nimport torch", ""),
         ("%%html\n<b>", ""),
@@ -419,6 +419,33 @@ def test_what_went_well_in_another_order_is_a_remark(counts, severity):
     settings = Settings(selections=(Selection(None, (), ("ALL",)),))
     found = lint(document(*cells), Job.of("n.ipynb", settings)).findings
     assert [(f.code, f.cell, f.severity) for f in found if f.code == "TL907"] == [("TL907", 3, severity)]
+
+
+BELOW = ["import torch\nrows = torch.zeros(3, 2)", "print(rows @ {name})", "wide = torch.zeros(2, 4)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "severity"),
+    [
+        ("wide", (None, None, None), "error"),
+        ("wide", (1, None, 2), "error"),
+        ("wide", (1, 7, None), "info"),  # it was there when the cell ran
+        ("torch.zeros(2, 4)", (None, None, None), None),
+        ("other", (None, None, None), None),  # nobody says whose it is
+    ],
+)
+def test_a_name_that_only_a_later_cell_gives_a_value(name, counts, severity):
+    cells = [cell(text.format(name=name)) | {"execution_count": n} for text, n in zip(BELOW, counts, strict=True)]
+    settings = Settings(selections=(Selection(None, (), ("TL907",)),))
+    found = lint(document(*cells), Job.of("n.ipynb", settings)).findings
+    assert [(f.cell, f.severity) for f in found] == [(2, severity)] * (severity is not None)
+
+
+@pytest.mark.parametrize("line", ["%run helpers.py", "%store -r wide", "from helpers import *", "exec(open('x').read())"])
+def test_a_name_that_may_come_from_elsewhere_is_not_missed(line):
+    first, second, third = BELOW
+    cells = [cell(text) for text in (first + "\n" + line, second.format(name="wide"), third)]
+    assert not lint(document(*cells), Job.of("n.ipynb", Settings())).findings
 
 
 @pytest.mark.parametrize(

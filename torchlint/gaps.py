@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import PurePath
 
+GIVES = "#%"  # ends a line of a notebook that stands for one that may give any name a value: `%run helpers.py`
 _GAP = re.compile(
     r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:[^\W_]+[ _]+){0,2}(?:code|here|solution)\b"
     r"|# *TODO[:. ]*$"  # nothing but that

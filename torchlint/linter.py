@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +22,9 @@ from torchlint.project import STARTING, TEST_FILES, TORCH, WORDS, NotText, Proje
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.suppress import Suppressions, may_name_rules
+
+if TYPE_CHECKING:
+    from torchlint.source.text.notebook import Notebook
 
 
 class Outcome(Struct, frozen=True):
@@ -407,9 +410,9 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
     ]
     remarks = _remarks(job.settings, job.rules)
     findings = [
-        msgspec.structs.replace(f, severity="info", help=_REORDERED) if _is_reordered(f, notebook.reordered) else f
+        msgspec.structs.replace(f, severity="info", help=_REORDERED) if _is_reordered(f, notebook) else f
         for f in findings
-        if f.code in remarks or not _is_reordered(f, notebook.reordered)
+        if f.code in remarks or not _is_reordered(f, notebook)
     ]
     told = "TL001" in remarks
     for b in notebook.broken:
@@ -425,9 +428,10 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
     )
 
 
-def _is_reordered(finding: Finding, cells: set[int]) -> bool:
-    """Does it fail from the top on, in a cell that ran before one above it?"""
-    return finding.from_run and finding.severity == "error" and finding.cell in cells
+def _is_reordered(finding: Finding, notebook: Notebook) -> bool:
+    """Does it fail from the top on, in a cell that ran in another order?"""
+    is_error = finding.from_run and finding.severity == "error" and finding.cell is not None
+    return is_error and notebook.ran_in_another_order(finding.cell)
 
 
 def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str, list[Finding]]:

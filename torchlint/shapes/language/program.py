@@ -13,7 +13,7 @@ from typing import Any
 
 from torchlint.columns import Columns, lines_with_ends
 from torchlint.finding import Span
-from torchlint.gaps import Gaps
+from torchlint.gaps import GIVES, Gaps
 from torchlint.shapes.core.budget import Work
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import written
@@ -128,6 +128,8 @@ class Program:
     def given_first(self) -> dict[str, ast.stmt]:
         """The first of the file's own statements that gives each name a value, where only these do."""
         if any(alias.name == "*" for node in self.imports for alias in node.names) or _MAY_DEFINE.search(self._text):
+            return {}
+        if GIVES in self._text or "magic" in self._text and "get_ipython" in self._text:
             return {}
         found: dict[str, ast.stmt] = {}
         for statement in reversed(self.tree.body):

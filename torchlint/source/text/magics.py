@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from torchlint.gaps import GIVES
+
 # After these the rest of the cell is still Python that shares the notebook's names; after any other `%%name` it is not.
 PYTHON_CELL_MAGICS = frozenset("capture debug memit prun snakeviz time timeit tqdm wandb".split())
 # Some services write the language of a whole cell with a single percent sign on its first line.
@@ -38,6 +40,11 @@ _ESCAPED = re.compile(r"[ \t\f]*[%!?,;/]")
 _ASSIGNED = re.compile(r"([ \t\f]*[^\W\d][\w.,\[\] \t*]*=[ \t]*)[!%]")
 _HELP = re.compile(r"[^#]*\?[ \t]*(?:;[ \t]*)?\Z")
 _RUN = re.compile(r"[ \t\f]*%run\b")
+# What any other magic gives values to, nobody knows: `%run`, `%store -r`, `%pylab`.
+_GIVES = re.compile(
+    r"[ \t\f]*%(?!%?(?:autoreload|cd|conda|config|debug|env|load_ext|ls|matplotlib|mem\w*|mkdir|pip|prun|pwd|reload_ext"
+    r"|set_env|snakeviz|tensorboard|time|timeit|tqdm|wandb|warnings|xmode)\b)"
+)
 _CELL_MAGIC = re.compile(r"[ \t]*(%%?)(\w+)?(!)?")
 
 
@@ -89,6 +96,8 @@ def mask(source: str, earlier: Collection[str] = ()) -> Masked:
             continue
         if earlier and _RUN.match(source, start):
             replacement = replacement.removesuffix("pass").removesuffix("#") + f"del {', '.join(earlier)}"
+        if _GIVES.match(source, start):
+            replacement += GIVES
         # A line of shell or magic goes on after a backslash; what quotes and brackets do in it is not Python's.
         while True:
             kept.append(replacement + (newline.group() if newline else ""))

@@ -80,6 +80,7 @@ class Notebook:
         self.newer = ""  # whose syntax a cell has that cannot be read: "Python 3.12"
         self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
         self.reordered: set[int] = set()  # and of those that went well before cells above them ran
+        self.ran: set[int] = set()  # and of those that went well at all
         parts: list[str] = []
         self._names: dict[str, None] = {}  # variables that the cells so far have set
         self._forgotten = 0  # how many of them lines that run another file have made unknown
@@ -93,6 +94,18 @@ class Notebook:
                 self.cells.append(cell)
                 line += cell.lines
         self.text = "".join(parts)
+
+    def ran_in_another_order(self, number: int) -> bool:
+        """Whether a cell went well before one above it, or behind one below it that alone sets what it reads."""
+        if number not in self.ran or number in self.reordered:
+            return number in self.reordered
+        cell = next((one for one in self.cells if one.number == number), None)
+        if cell is None:
+            return False
+        lines = self.text.splitlines(keepends=True)
+        above, below = "".join(lines[: cell.first - 1]), "".join(lines[cell.first + cell.lines - 1 :])
+        words, set_below = set(re.findall(r"\w+", above)), {name for found in _DEFINED.findall(below) for name in found}
+        return any(word in set_below and word not in words for word in _read_first(cell.text))
 
     @classmethod
     def parse(cls, text: str) -> Notebook:
@@ -126,6 +139,7 @@ class Notebook:
         notebook._document = document
         notebook.failing = _failing(document.cells)
         notebook.reordered = _reordered(document.cells)
+        notebook.ran = {n for n, cell in enumerate(document.cells, 1) if cell.ran and not cell.failed}
         drafts = _drafts(document.cells)
         notebook.broken = [
             replace(b, is_scratch=notebook._is_scratch(b, document.cells[b.cell - 1].ran))
