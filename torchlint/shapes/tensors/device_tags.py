@@ -53,6 +53,8 @@ def reset() -> None:
 def name(device: Any) -> str:
     """`cuda:0` for everything that means it: 0, "cuda", torch.device("cuda")."""
     if isinstance(device, int):
+        if device < 0:  # `x.get_device()` on the CPU
+            raise RuntimeError("Device index must not be negative")
         return f"cuda:{device}"
     if device == ANY:
         return ANY
