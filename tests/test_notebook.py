@@ -441,11 +441,19 @@ def test_a_name_that_only_a_later_cell_gives_a_value(name, counts, severity):
     assert [(f.cell, f.severity) for f in found] == [(2, severity)] * (severity is not None)
 
 
-@pytest.mark.parametrize("line", ["%run helpers.py", "%store -r wide", "from helpers import *", "exec(open('x').read())"])
+@pytest.mark.parametrize(
+    "line", ["%run helpers.py", "%store -r wide", "from helpers import *", "exec(open('x').read())"]
+)
 def test_a_name_that_may_come_from_elsewhere_is_not_missed(line):
     first, second, third = BELOW
     cells = [cell(text) for text in (first + "\n" + line, second.format(name="wide"), third)]
     assert not lint(document(*cells), Job.of("n.ipynb", Settings())).findings
+
+
+def test_a_name_of_which_the_program_asks_whether_it_is_there_is_not_missed():
+    first, second, third = BELOW
+    cells = [first, f"try:\n    {second.format(name='wide')}\nexcept NameError:\n    pass", third]
+    assert not lint(document(*map(cell, cells)), Job.of("n.ipynb", Settings())).findings
 
 
 @pytest.mark.parametrize(
