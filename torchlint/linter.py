@@ -430,8 +430,8 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
 
 def _is_reordered(finding: Finding, notebook: Notebook) -> bool:
     """Does it fail from the top on, in a cell that ran in another order?"""
-    is_error = finding.from_run and finding.severity == "error" and finding.cell is not None
-    return is_error and notebook.ran_in_another_order(finding.cell)
+    is_error = finding.from_run and finding.severity == "error"
+    return is_error and finding.cell is not None and notebook.ran_in_another_order(finding.cell)
 
 
 def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str, list[Finding]]:

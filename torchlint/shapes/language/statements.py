@@ -80,7 +80,7 @@ def _initialises(node: ast.stmt) -> bool:
 
 
 def unset_targets(node: ast.stmt, scope: CompiledScope, frame: Frame, unknown: Unknown) -> None:
-    """What a statement would have set itself becomes unknown; what it may have changed else: `abandoned.loosen_reach`."""
+    """What a statement would have set becomes unknown; what it may have changed else: `abandoned.loosen_reach`."""
     machine = frame.machine
     for part in walk(node) if not isinstance(node, _DEFINITIONS) else ():
         if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):

@@ -177,7 +177,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.yielded = functions.yielded
         self.lexical_class = functions.lexical_class
 
-    def builtin(self, name: str, program: Program | None = None, node: ast.Name | None = None) -> Any:
+    def builtin(self, name: str, program: Program | None = None, node: Any = None) -> Any:
         """A name that nothing has defined in the file yet."""
         if program is not None and name not in builtins.NAMES:
             self.miss(name, program)
