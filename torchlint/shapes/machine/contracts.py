@@ -17,7 +17,7 @@ from torchlint.shapes.language import program
 from torchlint.shapes.language.program import Frame, Place
 from torchlint.shapes.libraries.argparse import Namespace
 
-KINDS = (ValueError, AssertionError, RuntimeError, TypeError, IndexError, KeyError)
+KINDS = (ValueError, AssertionError, RuntimeError, TypeError, IndexError, KeyError, Warning, UserWarning)
 _ENVIRONMENT = re.compile(
     r"available|exists|isfile|isdir|is_file|is_dir|environ|getenv|argv|version|platform|world_size|rank|device_count"
     r"|hasattr|callable|is_initialized|isnan|isinf|isfinite|allclose|equal\b|nan\b|NotImplemented|abstract|is_installed"
