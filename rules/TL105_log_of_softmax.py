@@ -86,10 +86,10 @@ in_tests = False
 SAME = SAME_NUMBERS | named("picks")
 JOINS = named("joins")
 STABLE = {
-    "torch.softmax": ("log_softmax", "F.log_softmax"),
-    "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
-    "torch.sigmoid": ("logsigmoid", "F.logsigmoid"),
-    "torch.nn.functional.sigmoid": ("logsigmoid", "F.logsigmoid"),
+    "torch.softmax": "torch.nn.functional.log_softmax",
+    "torch.nn.functional.softmax": "torch.nn.functional.log_softmax",
+    "torch.sigmoid": "torch.nn.functional.logsigmoid",
+    "torch.nn.functional.sigmoid": "torch.nn.functional.logsigmoid",
 }
 
 
@@ -166,16 +166,14 @@ def is_kept_near(score: Call) -> bool:
 def fused(call: Call, origin: Call, argument: ast.expr):
     """`torch.log(torch.softmax(x, dim=1))` becomes `F.log_softmax(x, dim=1)`."""
     names = origin.names & set(STABLE)
-    if (
-        origin.node is not argument
-        or not names
-        or not call.is_call("torch.log", ".log")
-        or origin.has_stars
-        or len(call.node.args) > 1
-    ):
+    given = len(call.node.args) + len(call.node.keywords)
+    if origin.node is not argument or not names or not call.is_call("torch.log", ".log") or given > 1:
         return None
-    function, written = STABLE[names.pop()]
-    imports = () if call.name_is("F", "torch.nn.functional") else ("import torch.nn.functional as F",)
-    inner = origin.source(origin.node)
-    arguments = inner[len(origin.source(origin.node.func)) :]
-    return call.fix(f"use {function}", call.replace(call.node, written + arguments), imports=imports)
+    name = names.pop()
+    # `torch.softmax` takes the dtype third, `F.log_softmax` does not; neither of those in F writes into `out`.
+    most = 1 if name.endswith("sigmoid") else 4 if "functional" in name else 2
+    if origin.has_stars or len(origin.node.args) > most or origin.argument("out", most) is not None:
+        return None
+    written, imports = call.spelled(STABLE[name], origin.node.func, usual="import torch.nn.functional as F")
+    arguments = origin.source(origin.node)[len(origin.source(origin.node.func)) :]
+    return call.fix(f"use {written}", call.replace(call.node, written + arguments), imports=imports)

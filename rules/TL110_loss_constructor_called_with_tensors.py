@@ -73,7 +73,7 @@ read_on = ("TL513", "torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entr
 )
 def activation(call: Call):
     if call.node.args and call.is_tensor(call.node.args[0]) and not is_called(call):
-        yield finding(call)
+        yield finding(call, 1)
 
 
 @on_call(
@@ -93,7 +93,7 @@ def loss(call: Call):
         and (call.requires_grad(call.node.args[0]) is True or call.is_tensor(call.node.args[1]))
         or is_reckoned_with(call)
     ):
-        yield finding(call)
+        yield finding(call, 2)
 
 
 def is_reckoned_with(call: Call) -> bool:
@@ -117,16 +117,16 @@ def is_called(call: Call) -> bool:
     return any(isinstance(read.up, ast.Call) and read.up.func is read for read in reads_of(call))
 
 
-def finding(call: Call):
+def finding(call: Call, inputs: int):
     made = call.source(call.node.func)
-    inside = call.text[len(made) :]
+    # What is given besides the inputs is an option; a pool cannot be made without any.
+    is_all = len(call.node.args) == inputs and not call.node.keywords and "Pool" not in call.word()
+    called = f"{made}(){call.text[len(made) :]}"
     return call.finding(
         f"`{call.short}` makes a layer and passes it the tensor as an option; nothing is computed",
         help=f"make it first: `{made}()(…)`",
-        fix=(
-            None
-            if call.has_stars or call.node.keywords
-            else call.fix("call the made object", call.replace(call.node, f"{made}(){inside}"))
-        ),
+        fix=call.fix("call the made object", call.replace(call.node, called))
+        if is_all and not call.has_stars
+        else None,
         severity="error",
     )

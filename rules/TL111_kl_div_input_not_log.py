@@ -43,7 +43,7 @@ read_on = ("TL103", "TL105", "torch.nn.KLDivLoss", "torch.nn.functional.kl_div",
 # Where they take probabilities; logarithms come after them.
 AT = {"Multinomial": 1, "RelaxedOneHotCategorical": 1, "RelaxedBernoulli": 1}
 
-LOGARITHM = {"torch.softmax": "torch.log_softmax", "torch.nn.functional.softmax": "F.log_softmax"}
+LOGARITHM = {"torch.softmax": "torch.log_softmax", "torch.nn.functional.softmax": "torch.nn.functional.log_softmax"}
 
 
 @on_call("torch.nn.functional.kl_div", "torch.nn.KLDivLoss()", needs="softmax|Softmax|sigmoid|Sigmoid|probs")
@@ -111,10 +111,8 @@ def confused(call: Call, origin: Call, argument: tuple[str, int], what: str, wan
 def with_logarithm(call: Call, origin: Call):
     written = {LOGARITHM.get(name) for name in origin.names}
     function = written.pop() if len(written) == 1 else None
-    if (
-        origin.node not in call.node.args
-        or not function
-        or (function.startswith("F.") and not call.name_is("F", "torch.nn.functional"))
-    ):
+    if origin.node not in call.node.args or not function:
         return None
-    return call.fix("use log_softmax", call.replace(origin.node.func, function), applicability="unsafe")
+    written, imports = call.spelled(function, origin.node.func)
+    edit = call.replace(origin.node.func, written)
+    return call.fix("use log_softmax", edit, applicability="unsafe", imports=imports)

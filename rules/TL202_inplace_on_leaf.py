@@ -128,12 +128,24 @@ def check(change: Change):
     yield change.finding(
         f"`{name}` is a leaf that requires grad and is changed in place: torch refuses that",
         help="do it under `with torch.no_grad():`",
-        fix=change.fix(
-            "put it under torch.no_grad()", change.wrap(change.statement, change.statement, "with torch.no_grad():")
-        ),
+        fix=under_no_grad(change) if is_all_of_it(change) else None,
         notes=[at] if at else [],
         severity="error",
     )
+
+
+def is_all_of_it(change: Change) -> bool:
+    """Does its statement do nothing besides? What else it computes, or the block that it heads, may need gradients."""
+    value = getattr(change.statement, "value", None)
+    while isinstance(value, ast.Call) and value is not change.node:  # `w.mul_(2).add_(1)`
+        value = value.func.value if change.word(value).endswith("_") and isinstance(value.func, ast.Attribute) else None
+    return change.node in (change.statement, value) or change.node in getattr(change.statement, "targets", ())
+
+
+def under_no_grad(change: Change):
+    context, imports = change.spelled("torch.no_grad")
+    edits = change.wrap(change.statement, change.statement, f"with {context}():")
+    return change.fix("put it under torch.no_grad()", edits, imports=imports)
 
 
 def asks_whether(change: Change) -> bool:

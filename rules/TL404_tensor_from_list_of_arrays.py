@@ -86,12 +86,11 @@ def check(call: Call):
     lists = call.origins(data)
     if not lists or not all(is_list_of_arrays(made) for made in lists):
         return
-    alias = next((name for name in ("np", "numpy") if call.name_is(name, "numpy")), None)
-    text = f"{alias}.array({call.source(data)})"
+    array, imports = call.spelled("numpy.array", usual="import numpy as np")
     yield call.finding(
         f"`{call.short}` reads a list of arrays number by number",
-        help=f"write `{alias or 'np'}.array({call.quoted(data)})`, or `np.stack`",
-        fix=call.fix("make one array", call.replace(data, text)) if alias else None,
+        help=f"write `{array}({call.quoted(data)})`, or `np.stack`",
+        fix=call.fix("make one array", call.replace(data, f"{array}({call.source(data)})"), imports=imports),
         severity="info" if all(map(is_written_out, lists)) or runs_once(call) else "warning",
     )
 

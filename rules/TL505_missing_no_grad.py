@@ -193,5 +193,6 @@ def _wrap(place, found):
     calls = list(place.inside(ast.Call, of=found.loop)) if isinstance(found.loop, ast.stmt) else []
     if found.node not in calls or any(place.word(call) in ("backward", "manual_backward") for call in calls):
         return None  # the loop of a helper may train, too, where somebody else calls it, or another model
-    edits = place.wrap(found.loop, found.loop, "with torch.no_grad():")
-    return place.fix("evaluate under `no_grad`", edits, applicability="unsafe", imports=("import torch",))
+    context, imports = place.at(found.loop).spelled("torch.no_grad")
+    edits = place.wrap(found.loop, found.loop, f"with {context}():")
+    return place.fix("evaluate under `no_grad`", edits, applicability="unsafe", imports=imports)

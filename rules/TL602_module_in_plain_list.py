@@ -161,9 +161,10 @@ def check(cls: ModuleClass):
         kind = "tuple" if is_tuple else found.shape
         fix = None
         if found.is_pure and can_be(cls.module, found.name, container):
-            text = f"nn.{container}({cls.source(found.store.value)})"
-            edit = cls.replace(found.store.value, text)
-            fix = cls.fix(f"make it an nn.{container}", edit, applicability="unsafe", imports=("from torch import nn",))
+            there = cls.at(found.store.statement)
+            made, imports = there.spelled(f"torch.nn.{container}", usual="from torch import nn")
+            edit = cls.replace(found.store.value, f"{made}({cls.source(found.store.value)})")
+            fix = there.fix(f"make it an nn.{container}", edit, applicability="unsafe", imports=imports)
         yield cls.finding(
             f"`self.{found.name}` is a plain {kind}: its {what} are not trained, moved or saved with the module",
             help=f"make it an `nn.{container}`",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from torchlint.edits import Edits
 from torchlint.finding import Applicability, Edit, Fix
-from torchlint.source.flow.identity import external_name
+from torchlint.source.asking.spelled import Wanted, hides_a_builtin, imported, names_at
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
 
 if TYPE_CHECKING:
     import libcst
@@ -35,16 +35,32 @@ class Fixing:
         applicability: Applicability = "safe",
         imports: tuple[str, ...] = (),
     ) -> Fix | None:
-        """A fix of all these edits, None if one of them could not be made.
+        """A fix of all these edits, None if one of them could not be made, if a name that it writes means something
+        else there, or if a comment would be lost.
 
         `imports` are statements the new text needs.
         """
         flat: list[Edit] = []
-        for edit in (*edits, *map(self._imported, imports)):
+        for edit in edits:
             if edit is None:
                 return None
             flat += edit if isinstance(edit, tuple) else (edit,)
-        return Fix(message, tuple(sorted(flat)), applicability) if flat else None
+        needed: list[Edit] = []
+        for wanted in map(Wanted.of, imports):
+            written = names_at(self.module, flat, wanted.name)
+            there = imported(self.module, wanted, written or [self.node])
+            if there is None:
+                return None
+            needed += there
+        if not flat or hides_a_builtin(self.module, flat) or self._loses_a_comment(flat):
+            return None
+        return Fix(message, tuple(sorted([*flat, *needed])), applicability)
+
+    def _loses_a_comment(self, edits: list[Edit]) -> bool:
+        """Does a comment stand in what is replaced, and not in what is written?"""
+        gone = "".join(text for edit in edits if "#" in (text := self.module.text_of(edit.span)))
+        written = "".join(edit.text for edit in edits)
+        return any(comment.rstrip() not in written for comment in _COMMENTS.findall(gone))
 
     # As text
 
@@ -91,35 +107,6 @@ class Fixing:
         """Statements of one block under `header`, such as `with torch.no_grad():`."""
         return rewriting().wrap(self.module, first, last, header)
 
-    def _imported(self, statement: str) -> Edits | None:
-        """The edits that import what is not imported yet; None where its name means something else."""
-        wanted = ast.parse(statement).body[0]
-        alias = wanted.names[0]
-        name = alias.asname or alias.name
-        meaning = alias.name if isinstance(wanted, ast.Import) else f"{wanted.module}.{alias.name}"
-        if isinstance(wanted, ast.Import) and not alias.asname:
-            name = meaning = name.split(".")[0]
-        scope = self._scope.lookup(name)
-        if scope is None:
-            return rewriting().add_import(self.module, statement)
-        same = all(_means(self.module, bound, meaning) for bound in scope.bindings[name])
-        return () if same else None
 
-    @property
-    def _scope(self):
-        node = self.node
-        while not hasattr(node, "scope"):
-            node = node.up
-        return node.scope
-
-
-def _means(module: Module, bound: ast.AST, meaning: str) -> bool:
-    """Does an import bind a name to a library's module or function? `import torch.nn` binds `torch`."""
-    if not isinstance(bound, ast.alias):
-        return False
-    if isinstance(bound.up, ast.Import) and not bound.asname:
-        return bound.name.split(".")[0] == meaning
-    return external_name(Value(module, bound)) == meaning
-
-
+_COMMENTS = re.compile(r"#[^\r\n]*")
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp)

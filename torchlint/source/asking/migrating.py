@@ -11,8 +11,8 @@ from torchlint.facts.outdated import OutdatedName
 from torchlint.finding import Applicability, Fix
 from torchlint.source.answers.outdated_arguments import bound
 from torchlint.source.answers.outdated_names import OutdatedUse, is_data, may_be_asked_for
-from torchlint.source.flow.identity import external_name
-from torchlint.source.flow.values import Value
+from torchlint.source.asking.spelled import PYTHONS_OWN, spelled
+from torchlint.source.flow.module import Module
 from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.grads import requires_grad
@@ -24,7 +24,6 @@ _DOTTED = re.compile(r"\b(?:torch|torchvision|collections|itertools|builtins)(?:
 _COCO = {"detection": "COCO_V1", "segmentation": "COCO_WITH_VOC_LABELS_V1", "video": "KINETICS400_V1"}
 _VARIABLE = "torch.autograd.Variable"
 _MAKES_ALIKE = ("new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
-_PYTHONS_OWN = ("builtins.", "(str")  # what needs no import
 _WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
 
 
@@ -50,7 +49,7 @@ def _by(place: Place, use: OutdatedUse, row: OutdatedName) -> Fix | None:
     if row.arguments in ("same", "value"):
         if row.arguments == "value" and (called or isinstance(node.up, ast.Attribute)):
             return None
-        text, imports = _spelled(place, row.instead, name)
+        text, imports = spelled(place, row.instead, name)
         certainty = "unsafe" if row.name == _VARIABLE and _is_compared(node) else _certainty(place, row)
         return place.fix(message, place.replace(name, text), applicability=certainty, imports=imports)
     if not called:
@@ -86,20 +85,6 @@ def _is_compared(node: ast.expr) -> bool:
 # Names
 
 
-def _spelled(place: Place, name: str, old: ast.expr) -> tuple[str, tuple[str, ...]]:
-    """A dotted name as this file would write it, and what has to be imported for that."""
-    node = old.value if isinstance(old, ast.Attribute) else None
-    while node is not None:
-        prefix = external_name(Value(place.module, node))
-        if prefix and name.startswith(f"{prefix}."):
-            return place.source(node) + name[len(prefix) :], ()
-        node = node.value if isinstance(node, ast.Attribute) else None
-    if name.startswith(_PYTHONS_OWN):
-        return name.removeprefix("builtins."), ()
-    root = name.split(".")[0]
-    return name, (f"import {root if root.startswith('torch') else name.rsplit('.', 1)[0]}",)
-
-
 def _other_import(place: Place, row: OutdatedName, message: str) -> Fix | None:
     """`from torch.nn.init import normal` becomes `from torch.nn.init import normal_`, and so do its uses."""
     alias = place.node
@@ -107,7 +92,7 @@ def _other_import(place: Place, row: OutdatedName, message: str) -> Fix | None:
     if not isinstance(statement, ast.ImportFrom):
         return None
     home, _, word = row.instead.rpartition(".")
-    is_own = row.instead.startswith(_PYTHONS_OWN)
+    is_own = row.instead.startswith(PYTHONS_OWN)
     bound = alias.asname or alias.name
     scope = statement_scope(place, bound)
     if scope is None or scope.bindings[bound] != [alias]:
@@ -177,7 +162,7 @@ def _as_decorator(place: Place, row: OutdatedName, name: ast.expr, message: str)
     if row.arguments != "all" or name not in getattr(name.up, "decorator_list", ()):
         return None
     template = row.instead.replace("..., ", "").replace("...", "")
-    text, imports = _spelled(place, template.partition("(")[0], name)
+    text, imports = spelled(place, template.partition("(")[0], name)
     return place.fix(message, place.replace(name, f"{text}({template.partition('(')[2]}"), imports=imports)
 
 
@@ -194,7 +179,7 @@ def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fi
     imports: dict[str, None] = {}
 
     def spell(found: re.Match) -> str:
-        text, needed = _spelled(place, found[0], call.func)
+        text, needed = spelled(place, found[0], call.func)
         imports.update(dict.fromkeys(needed))
         return text
 
@@ -208,8 +193,38 @@ def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fi
         return None
     edits = place.rewrite(new, target)
     is_guessed = row.has_number_first and not is_data(place.module, call.func.value)
-    certainty = "unsafe" if is_guessed else _certainty(place, row)
+    is_unsure = is_guessed or _is_asked_for(place, row.name, template)
+    certainty = "unsafe" if is_unsure else _certainty(place, row)
     return place.fix(message, edits, *other, applicability=certainty, imports=tuple(imports))
+
+
+def _is_asked_for(place: Place, old: str, template: str) -> bool:
+    """Becomes it an object of another class, while the project also speaks of the old class, as `isinstance` does? In
+    a file that nobody reads it may.
+    """
+    word = old.rpartition(".")[2]
+    if not word[0].isupper() or not template.partition("(")[0].rpartition(".")[2][:1].isupper():
+        return False
+    world = place.module.world
+    modules = (place.module, *map(world.module, world.view.mentions(word)))
+    return any(module is None or any(map(_is_no_call, _names_of(module, word))) for module in modules)
+
+
+def _names_of(module: Module, word: str) -> list[ast.expr]:
+    """Where a file names what goes by a word elsewhere, also under the name that its import gives it."""
+    given = {alias.asname for node in module.index.nodes(ast.ImportFrom) for alias in node.names if alias.name == word}
+    names = [name for bound in {word, *filter(None, given)} for name in module.index.names(bound)]
+    return [*names, *module.index.attributes(word)]
+
+
+def _is_no_call(name: ast.expr) -> bool:
+    """Is a class neither called nor the type of an annotation?"""
+    if isinstance(name.up, ast.Call) and name.up.func is name:
+        return False
+    child: ast.AST = name
+    while isinstance(child, ast.expr) and not isinstance(child.up, ast.stmt | ast.arg):
+        child = child.up
+    return child not in (getattr(child.up, "annotation", None), getattr(child.up, "returns", None))
 
 
 def _is_new(data: Place) -> bool:

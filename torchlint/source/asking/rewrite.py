@@ -210,23 +210,37 @@ def wrap(module: Module, first: ast.stmt, last: ast.stmt, header: str) -> Edits 
     return replaced(module, first, last, under)
 
 
-def add_import(module: Module, statement: str) -> Edits | None:
-    """An import after the last one at the top of the file."""
+def add_import(module: Module, statement: str, after: ast.stmt | None = None) -> Edits | None:
+    """An import after the last one at the top of the file, or of those that `after` stands among. Where something
+    else shares their line, which may use it already, it comes before that line.
+    """
     body = module.tree.body
-    count = 0
-    for node in body:
-        if not isinstance(node, (ast.Import, ast.ImportFrom)) and not (node is body[0] and _is_docstring(node)):
+    count = block_of(after)[1] if after else 0
+    for node in body[count:]:
+        if not isinstance(node, _IMPORTS) and not (node is body[0] and _is_docstring(node)):
             break
         count += 1
     if not count:
         return insert_before(module, body[0], statement)
     last = body[count - 1]
     begin, end = count - 1, count
-    while begin and body[begin - 1].end_lineno >= last.lineno:
+    while begin and body[begin - 1].end_lineno >= body[begin].lineno:
         begin -= 1
     while end < len(body) and first_line(body[end]) <= last.end_lineno:
         end += 1
-    return replaced(module, body[begin], body[end - 1], lambda old: [*old, _parsed(module, statement)])
+    new = _parsed(module, statement)
+    if end == count:
+        return replaced(module, body[begin], body[end - 1], lambda old: [*old, new])
+    if any(not isinstance(node, _IMPORTS) or _is_of_the_future(node) for node in body[begin:count]):
+        return None
+    return replaced(module, body[begin], body[end - 1], lambda old: [new, *old])
+
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def _is_of_the_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _is_docstring(node: ast.stmt) -> bool:

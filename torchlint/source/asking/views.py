@@ -16,6 +16,7 @@ from torchlint.printable import shortened, with_short_quotes
 from torchlint.source.answers.outdated_names import OutdatedUse
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
+from torchlint.source.asking.spelled import spelled
 from torchlint.source.asking.standing import Standing
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee, bound_by
@@ -135,12 +136,11 @@ class Place(Fixing, Standing):
         """The torch that the program is to run on: (2, 6)."""
         return self.module.world.target
 
-    def name_is(self, name: str, meaning: str) -> bool:
-        """Does a global name of this file mean something of a library: `F`, `torch.nn.functional`?"""
-        bindings = self.module.tree.scope.bindings.get(name, [])
-        return bool(bindings) and all(
-            external_name(Value(self.module, b)) == meaning for b in bindings if isinstance(b, ast.alias)
-        )
+    def spelled(self, name: str, old: ast.expr | None = None, usual: str = "") -> tuple[str, tuple[str, ...]]:
+        """A library's name as this file would write it here, and what has to be imported for that. `old` is what is
+        written there now; `usual` is the import that most files have for it.
+        """
+        return spelled(self, name, old, usual)
 
     def origins(self, node: ast.AST | None = None, through: frozenset[str] = frozenset()) -> list[Origin]:
         """The expressions that a value may come from."""
