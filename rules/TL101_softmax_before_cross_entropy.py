@@ -98,14 +98,17 @@ def check(call: Call):
             f"cross entropy is given probabilities: `{call.called(origin, 'input', 0)}` has applied softmax, and the loss applies it"
             " again",
             help="give it the logits; apply softmax only where probabilities are read",
-            fix=(
-                call.replace_by_argument(origin, "give the loss the logits")
-                if isinstance(origin.node, ast.Call)
-                else None
-            ),
+            fix=None if is_given_another(origin) else call.replace_by_argument(origin, "give the loss the logits"),
             notes=[] if origin.node is call.argument("input", 0) else [call.note(origin, "softmax is applied here")],
         )
         return
+
+
+def is_given_another(origin: Call) -> bool:
+    """Would the loss still be given probabilities without this softmax?"""
+    if not isinstance(origin.node, ast.Call):
+        return True
+    return any(one.does("softmax") or is_by_hand(one) for one in origin.argument_origins("input", 0, SCALED))
 
 
 def is_by_hand(origin: Call) -> bool:

@@ -90,9 +90,19 @@ def check(call: Call):
     yield call.finding(
         f"`{call.short}` reads a list of arrays number by number",
         help=f"write `{array}({call.quoted(data)})`, or `np.stack`",
-        fix=call.fix("make one array", call.replace(data, f"{array}({call.source(data)})"), imports=imports),
+        fix=call.fix(
+            "make one array",
+            call.replace(data, f"{array}({call.source(data)})"),
+            applicability="safe" if has_dtype(call) or all(map(is_written_out, lists)) else "unsafe",
+            imports=imports,
+        ),
         severity="info" if all(map(is_written_out, lists)) or runs_once(call) else "warning",
     )
+
+
+def has_dtype(call: Call) -> bool:
+    """Is an empty list of the same dtype as an empty array? torch takes float32 for it, NumPy float64."""
+    return call.word().endswith("Tensor") or call.argument("dtype", 1) is not None
 
 
 def is_written_out(made) -> bool:

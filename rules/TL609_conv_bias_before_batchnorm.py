@@ -46,12 +46,13 @@ class Block(nn.Module):
         return self.norm(torch.relu(self.fc(x))) + self.fc(x)
 ```
 
-Which layers follow each other: `torchlint/source/answers/sequences.py`.
+Which layers follow each other: `torchlint/source/answers/sequences.py`; who reads a bias: `biases_read.py`.
 """
 
 import ast
 
 from torchlint import Call, ModuleClass, named, on_call, on_module, words
+from torchlint.source.answers.biases_read import bias_is_read
 from torchlint.source.answers.sequences import filled, neighbours
 
 read_on = ("TL606", "torch.nn.Conv2d", "torch.nn.BatchNorm2d")
@@ -137,21 +138,5 @@ def found(layer):
     yield layer.finding(
         f"the bias of this `{kind}` is taken away by the batch norm behind it",
         help="pass `bias=False`",
-        fix=None if is_read(layer, kind) else layer.fix("leave it out", edit, applicability="unsafe"),
+        fix=None if bias_is_read(layer.value, kind) else layer.fix("leave it out", edit, applicability="unsafe"),
     )
-
-
-def is_read(layer, kind: str) -> bool:
-    """May the file fill or read its bias as one that is there, `m.bias.data.zero_()` of each convolution?"""
-    stem = "linear" if kind.endswith("inear") else "conv"
-    for node in layer.module.index.attributes("bias"):
-        if isinstance(node.ctx, ast.Store) or isinstance(node.value, ast.Name) and node.value.id == "self":
-            continue
-        tests = [layer.source(test).lower() for test, truth in layer.at(node).tests if truth]
-        asked = isinstance(node.up, ast.Compare) or any(".bias" in test for test in tests)
-        of_others = any(stem not in test and ("isinstance" in test or "norm" in test) for test in tests)
-        made = layer.objects(node.value)
-        is_another = made and all(m.is_call(*LAYERS, *NORMS) and m.node is not layer.node for m in made)
-        if not (asked or of_others or is_another):
-            return True
-    return False

@@ -77,7 +77,11 @@ def check(place: Node):
     if found is None or any(is_one_of(place, test) for test, holds in place.tests if holds):
         return
     tensor, fix = place.node.func.value, None
-    if found.order is not None and isinstance(tensor, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+    if (
+        found.order is not None
+        and not is_undone(place)
+        and isinstance(tensor, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    ):
         text = f"{place.source(tensor)}.permute({', '.join(map(str, found.order))})"
         fix = place.fix("move the axes", place.replace(place.node, text), applicability="unsafe")
     yield place.finding(
@@ -86,6 +90,13 @@ def check(place: Node):
         help="cut the axes where they are, then `transpose` or `permute`",
         fix=fix,
     )
+
+
+def is_undone(place: Node) -> bool:
+    """Brings another `view` of the same sizes the numbers back to where they were? Alone it would tear them apart."""
+    sizes = sorted(map(ast.unparse, place.node.args))
+    others = place.calls("view", "reshape", inside=place.function or place.module.tree)
+    return any(n.node is not place.node and sorted(map(ast.unparse, n.node.args)) == sizes for n in others)
 
 
 def is_one_of(place: Node, test: ast.expr) -> bool:

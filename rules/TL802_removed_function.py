@@ -136,11 +136,11 @@ def check_numbers(place: Node):
     """`loss.data[0]`"""
     if (held := indexed_number(place.module, place.node)) is not None:
         said = place.source(held)
-        fix = place.fix(
-            f"write `{said}.item()`",
-            place.replace(place.node, f"{said}.item()"),
-            applicability="unsafe" if place.node.value is held else "safe",
-        )
+        asked = place.node.up.attr if isinstance(place.node.up, ast.Attribute) else None
+        written = said if asked == "item" else f"{said}.item()"
+        certainty = "unsafe" if place.node.value is held else "safe"
+        edit = place.replace(place.node, written)  # a plain number has no `.cpu()`
+        fix = place.fix(f"write `{said}.item()`", edit, applicability=certainty) if asked in (None, "item") else None
         yield place.finding(
             f"`{place.quoted(held)}` is one number, without the dimension that it had before torch 0.4",
             help=f"use `{place.quoted(held)}.item()`",

@@ -122,6 +122,7 @@ def test_rule_alone_lists_all_in_groups(run):
 
 def test_rule_as_json_says_how_safe_its_fix_is(run):
     assert json.loads(run("rule", "TL109", "--output-format", "json")[1])["fix"] == "none"
+    assert json.loads(run("rule", "TL002", "--output-format", "json")[1])["fix"] == "safe"
     for code, fix in (("TL203", "safe"), ("TL101", "unsafe"), ("TL905", "unsafe")):
         assert json.loads(run("rule", code, "--output-format", "json")[1])["fix"].startswith(fix)
 

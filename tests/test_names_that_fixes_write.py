@@ -159,6 +159,12 @@ WITHHELD = {
         "loss = -torch.log(torch.sigmoid(net(x)), out=y).mean(); loss.backward()",
     ),
     "a comment behind": ("TL105", "loss = -torch.log(  # why\n    torch.sigmoid(net(x))).mean(); loss.backward()"),
+    "a number that has no such method": ("TL802", "loss = net(x).sum()\nloss.backward()\nprint(loss.data[0].cpu())"),
+    "a comment inside": ("TL211", "loss = net(x).sum()\nloss.backward()\nprint(float(loss\n    # why\n    ))"),
+    "what a later view undoes": (
+        "TL611",
+        "def f(x):\n    n, h, w, c = x.shape\n    x = x.reshape(n, c, h, w)\n    x = x + 1\n    return x.reshape(n, h, w, c)",
+    ),
     "a block": ("TL202", "if net.weight.zero_().sum() == 0:\n    loss = net(x).sum()\n    loss.backward()"),
     "a lambda": ("TL202", "reset = lambda: net.weight.zero_()"),
     "what is computed besides": ("TL202", "loss = net(x).sum() + net.weight.zero_().sum()\nloss.backward()"),
@@ -169,3 +175,28 @@ WITHHELD = {
 def test_what_would_mean_something_else_is_left(code, line, tmp_path):
     program = f"{NETS}{line}\n"
     assert fixed(code, program, tmp_path / "a.py", unsafe=True) == program
+
+
+def test_a_number_is_taken_out_once(tmp_path):
+    program = f"{NETS}loss = net(x).sum()\nloss.backward()\nprint(loss.data[0].item())\n"
+    assert "print(loss.item())" in fixed("TL802", program, tmp_path / "a.py")
+
+
+def test_arrays_that_may_be_none_keep_the_dtype_of_no_numbers(tmp_path):
+    program = (
+        "import torch\nimport numpy as np\ndef f(many):\n    return torch.tensor([np.zeros(3) for _ in range(many)])\n"
+    )
+    assert fixed("TL404", program, tmp_path / "a.py") == program
+    assert "np.array([" in fixed("TL404", program, tmp_path / "a.py", unsafe=True)
+    given = program.replace("many)])", "many)], dtype=torch.float32)")
+    assert "np.array([" in fixed("TL404", given, tmp_path / "a.py")
+
+
+BIAS = "from torch import nn\nbody = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))\n"
+
+
+@pytest.mark.parametrize(("filled", "stays"), [("nn.Conv2d", True), ("nn.BatchNorm2d", False)])
+def test_a_bias_that_another_file_fills_stays(filled, stays, tmp_path):
+    init = f"from torch import nn\ndef start(m):\n    if isinstance(m, {filled}):\n        m.bias.data.fill_(0)\n"
+    (tmp_path / "start.py").write_text(init)
+    assert (fixed("TL609", BIAS, tmp_path / "a.py", unsafe=True) == BIAS) is stays

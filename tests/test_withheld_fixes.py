@@ -16,10 +16,15 @@ for number, x in enumerate(loader):
     loss.backward()
     optimizer.step()
 """
+TWICE = "loss = nn.functional.cross_entropy(torch.softmax(torch.softmax(scores, 1), 1), y)\n"
+NUMBER = "v = torch.autograd.Variable(1)\n"
 SPARSE = "weights = torch.sparse.FloatTensor(3, 4)\n"
 
 
-@pytest.mark.parametrize(("code", "program"), [("TL501", SELDOM), ("TL803", SPARSE)], ids=["TL501", "TL803"])
+PROGRAMS = [("TL501", SELDOM), ("TL803", SPARSE), ("TL803", NUMBER), ("TL101", TWICE)]
+
+
+@pytest.mark.parametrize(("code", "program"), PROGRAMS, ids=["seldom", "sparse", "number", "twice"])
 def test_a_fix_that_would_break_what_stands_around_is_not_offered(code, program, tmp_path):
     settings = Settings(dry_run=False, selections=(Selection(select=(code,)),))
     findings = lint(HEAD + program, Job.of(tmp_path / "a.py", settings)).findings

@@ -81,9 +81,9 @@ def _state(rule: Rule) -> str:
 
 
 def _fix(rule: Rule) -> str:
-    """How far its fixes may be trusted, as its file says it."""
+    """How far its fixes may be trusted, as its file says it; where another one makes them, its manual has one."""
     code = read(rule.path).decode().split('"""', 2)[-1]
-    if "fix=" not in code:
+    if "fix=" not in code and "```python fixed" not in rule.manual:
         return "none"
     said = re.findall(r'"(safe|unsafe|display)"', code) + ["unsafe"] * bool(_UNSAFE_WORDS.search(code))
     words = {"safe": "safe", "unsafe": "unsafe (may change results: --unsafe-fixes)", "display": "shown only"}

@@ -24,6 +24,7 @@ _DOTTED = re.compile(r"\b(?:torch|torchvision|collections|itertools|builtins)(?:
 _COCO = {"detection": "COCO_V1", "segmentation": "COCO_WITH_VOC_LABELS_V1", "video": "KINETICS400_V1"}
 _VARIABLE = "torch.autograd.Variable"
 _MAKES_ALIKE = ("new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
+_NO_TENSORS = (ast.Constant, ast.JoinedStr, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp, ast.ListComp)
 _WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
 
 
@@ -172,6 +173,8 @@ def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fi
     signature = row.arguments.removeprefix("first ")
     given = {} if signature == "all" else bound(place.module, call, signature, row.is_method)
     if given is None:
+        return None
+    if row.name == _VARIABLE and isinstance(given["data"], _NO_TENSORS):
         return None
     target, other = _first_part(place, call) if first else (call, ())
     if target is None:
