@@ -6,6 +6,7 @@ import ast
 import builtins
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -216,7 +217,7 @@ def node_at(module: Module, span: Span) -> ast.AST:
 
 
 def _holding(module: Module, node: ast.AST, span: Span) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
+    for child in _children(node, span.line):
         if not hasattr(child, "lineno"):
             yield from _holding(module, child, span)
         elif child.lineno <= span.line <= child.end_lineno:
@@ -224,6 +225,19 @@ def _holding(module: Module, node: ast.AST, span: Span) -> Iterator[ast.AST]:
             start = span.line, span.column
             if (there.line, there.column) <= start < (there.end_line, there.end_column):
                 yield child
+
+
+def _children(node: ast.AST, line: int) -> Iterator[ast.AST]:
+    """What a node holds; of the statements of a long block those on a line."""
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+            last = bisect_right(value, line, key=lambda statement: statement.lineno)
+            first = bisect_left(value, line, key=lambda statement: statement.end_lineno)
+            yield from value[first:last]
+        elif isinstance(value, list):
+            yield from (part for part in value if isinstance(part, ast.AST))
+        elif isinstance(value, ast.AST):
+            yield value
 
 
 def _scope_of(node: ast.AST) -> Scope:
