@@ -154,6 +154,7 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
     "logarithms that are tested": [
         (0, "p = x.softmax(0)\nloss = -(p.log() * y).sum()\nif (p > 1).any():\n    raise E")
     ],
+    "logarithms in functions": [(0, "def f{i}(p):\n    return -(torch.log(torch.softmax(p, 1)) * y).mean()")],
     "logarithms of one name": ["def f(p):", (4, "loss = -(p.log() * y{i}).sum()")],
     # What is switched on, printed and dropped
     "flags of cuDNN": [

@@ -37,6 +37,7 @@ ALONE = (
     ("TL201", "kept and changed (forward)"),
     ("TL203", "lists grown (loop)"),
     ("TL206", "backwards (file)"),
+    ("TL105", "logarithms in functions"),
     ("TL208", "NumPy and back (function)"),
     ("TL503", "rounds of evaluation (function)"),
     ("TL511", "optimizers stepped (loop)"),

@@ -565,7 +565,7 @@ def test_a_severity_that_is_asked_for_stays(tree):
 
 def test_many_unreached_definitions_cost_no_more_than_some(tree, monkeypatch):
     asked = []
-    monkeypatch.setattr("torchlint.project.View.naming", lambda view, word: asked.append(word) or [])
+    monkeypatch.setattr("torchlint.project.View.naming", lambda view, word, ends=(): asked.append(word) or [])
     many = "\n\n".join(f"def loss_{i}(x, y):\n    return F.cross_entropy(x.softmax(1), y)\n" for i in range(300))
     tree({**PROGRAM, "loss.py": LOSS + "\n\n" + many})
     assert len(said()) == 302

@@ -223,6 +223,9 @@ def test_a_method_is_called_on_an_object(tree, text, severity):
         ("nn.Module", "", "info"),
         ("Steps", "trainer.plain_step(1, 2)\n", "warning"),
         ("Steps", "class Fast:\n    def run(self):\n        self.plain_step(1, 2)\n", "warning"),
+        ("Steps", "getattr(trainer, f'plain_{kind}')(1, 2)\n", "warning"),
+        ("Steps", "getattr(trainer, kind + '_step')(1, 2)\n", "warning"),
+        ("Steps", "getattr(trainer, 'sharp_' + kind)(1, 2)\n", "info"),
         ("pl.LightningModule", "", "warning"),
     ],
 )

@@ -16,7 +16,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
 from torchlint.source.training.regions import under_no_grad
 
@@ -51,7 +51,7 @@ def _is_tested(module: Module, argument: ast.expr) -> bool:
 
 @remembered
 def _is_compared_in(module: Module, around: ast.AST, name: str) -> bool:
-    named = module.index.names(name)
+    named = standing_in(around, module.index.names(name))
     return any((enclosing_function(node) or module.tree) is around and _is_compared(node) for node in named)
 
 
@@ -223,10 +223,15 @@ def is_kept_away_where_made(made: Value) -> bool:
 
 def _raised(module: Module, names: set[str]) -> list[ast.Call]:
     """What raises the numbers of a tensor of one of these names in place."""
-    mine = names | {f"{name}.data" for name in names}
-    return [
-        call
-        for word in ("clamp_", "clamp_min_", "clip_", "add_")
-        for call in (module.index.callers(word) if mine else ())
-        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) in mine
-    ]
+    raised = _raised_by_name(module) if names else {}
+    return [call for name in names for call in raised.get(name, ())]
+
+
+@remembered
+def _raised_by_name(module: Module) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = {}
+    for word in ("clamp_", "clamp_min_", "clip_", "add_"):
+        for call in module.index.callers(word):
+            if isinstance(call.func, ast.Attribute):
+                found.setdefault((dotted(call.func.value) or "").removesuffix(".data"), []).append(call)
+    return found

@@ -225,7 +225,7 @@ def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | 
 
 def goes_away(move: Value) -> bool:
     """Does a call of `.to`, `.cuda` or their kin lead from the CPU to a device?"""
-    return device_of(move) == MOVED or move.node.func.attr in MOVES - {"to"}
+    return device_of(move) == MOVED or getattr(move.node.func, "attr", "") in MOVES - {"to"}
 
 
 def _target(device: Value, depth: int) -> str | None:
