@@ -74,6 +74,7 @@ How what is done about it is found: `torchlint/source/answers/handled_infinities
 """
 
 import ast
+import re
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
 from torchlint.source.answers.handled_infinities import is_handled, is_kept_away_where_made, only_scores
@@ -85,12 +86,7 @@ in_tests = False
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
 JOINS = named("joins")
-STABLE = {
-    "torch.softmax": "torch.nn.functional.log_softmax",
-    "torch.nn.functional.softmax": "torch.nn.functional.log_softmax",
-    "torch.sigmoid": "torch.nn.functional.logsigmoid",
-    "torch.nn.functional.sigmoid": "torch.nn.functional.logsigmoid",
-}
+HAS_STABLE = re.compile(r"torch\.(?:nn\.functional\.)?(?:softmax|sigmoid)")
 
 
 @on_call("torch.log", "torch.log2", "torch.log10", ".log", needs="softmax|sigmoid|Softmax|Sigmoid", unknown=True)
@@ -165,15 +161,17 @@ def is_kept_near(score: Call) -> bool:
 
 def fused(call: Call, origin: Call, argument: ast.expr):
     """`torch.log(torch.softmax(x, dim=1))` becomes `F.log_softmax(x, dim=1)`."""
-    names = origin.names & set(STABLE)
+    names = [name for name in origin.names if HAS_STABLE.fullmatch(name)]
     given = len(call.node.args) + len(call.node.keywords)
     if origin.node is not argument or not names or not call.is_call("torch.log", ".log") or given > 1:
         return None
-    name = names.pop()
+    [name, *_] = names
+    word = name.rpartition(".")[2]
     # `torch.softmax` takes the dtype third, `F.log_softmax` does not; neither of those in F writes into `out`.
-    most = 1 if name.endswith("sigmoid") else 4 if "functional" in name else 2
+    most = 1 if word == "sigmoid" else 4 if "functional" in name else 2
     if origin.has_stars or len(origin.node.args) > most or origin.argument("out", most) is not None:
         return None
-    written, imports = call.spelled(STABLE[name], origin.node.func, usual="import torch.nn.functional as F")
+    stable = f"torch.nn.functional.log{'' if word == 'sigmoid' else '_'}{word}"
+    written, imports = call.spelled(stable, origin.node.func, usual="import torch.nn.functional as F")
     arguments = origin.source(origin.node)[len(origin.source(origin.node.func)) :]
     return call.fix(f"use {written}", call.replace(call.node, written + arguments), imports=imports)

@@ -52,14 +52,13 @@ Which layers follow each other: `torchlint/source/answers/sequences.py`; who rea
 import ast
 
 from torchlint import Call, ModuleClass, named, on_call, on_module, words
-from torchlint.source.answers.biases_read import bias_is_read
+from torchlint.source.answers.biases_read import BATCH_NORMS, bias_is_read
 from torchlint.source.answers.sequences import filled, neighbours
 
 read_on = ("TL606", "torch.nn.Conv2d", "torch.nn.BatchNorm2d")
 default = False
 
 LAYERS = frozenset(f"torch.nn.{name}" for name in words(named("affine")))
-NORMS = tuple(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 
 
 @on_call("torch.nn.Sequential", needs="BatchNorm")
@@ -90,7 +89,7 @@ def is_norm(place, given) -> bool:
     """Is it a batch norm, or a variable that is one?"""
     is_named = isinstance(given.node, ast.Name) and given.module is place.module
     made = place.at(given.node).origins(given.node) if is_named else [place.at(given)]
-    return bool(made) and all(one.is_call(*NORMS) is True for one in made)
+    return bool(made) and all(one.is_call(*BATCH_NORMS) is True for one in made)
 
 
 @on_module(needs=("BatchNorm", "forward"))
@@ -103,7 +102,7 @@ def in_forward(cls: ModuleClass):
         norm, inner = own(made, node), node.args[0] if len(node.args) == 1 else None
         inner = the_call(cls, inner) if norm and isinstance(inner, ast.Name) else inner
         layer = own(made, inner) if isinstance(inner, ast.Call) else None
-        if norm and layer and norm.is_call(*NORMS) and layer.module is cls.module:
+        if norm and layer and norm.is_call(*BATCH_NORMS) and layer.module is cls.module:
             reads = [n for n in cls.module.index.attributes(inner.func.attr) if isinstance(n.ctx, ast.Load)]
             if len(reads) == 1:  # nobody else uses the layer
                 yield from found(layer)

@@ -40,6 +40,7 @@ def codes(text: str | bytes, settings: Settings = TEXT_WORLD) -> list[tuple[str,
         (b"\x0c\n" + BAD.encode() + b"\x0c", [("TL101", 3)]),
         (b"import torch\nx = '\xe9'\n", [("TL001", 1)]),
         (b"# coding: martian\nimport torch\n", [("TL001", 1)]),
+        (b"# -*- coding: future_fstrings -*-\n" + BAD.encode(), [("TL101", 3)]),  # a package brings it
         (b"import torch\nx = 1\x00\n", [("TL001", 1)]),
         (b"import torch\nprint 'x'\n", [("TL001", 2)]),
         (b"import torch\ndef f(:\n", [("TL001", 2)]),

@@ -126,6 +126,13 @@ def test_a_broken_cell_is_reported_and_the_others_are_read():
     assert (broken.cell, broken.line, broken.message) == (2, 2, "invalid syntax")
 
 
+def test_what_a_broken_cell_imports_is_there():
+    broken = "import torch\nfrom torch import nn\nfrom x import (\nloss = # YOUR CODE\n"
+    text = document(broken, "print(torch.zeros(2), nn.Linear(2, 3)(torch.zeros(4, 5)))")
+    found = lint(text, Job.of("n.ipynb", Settings())).findings
+    assert [(f.code, f.cell) for f in found] == [("TL901", 2)]
+
+
 def test_what_a_broken_cell_would_define_is_unknown():
     notebook = Notebook.parse(
         document("x = 1", "class A:\n    def f(self):\n        # YOUR CODE\nx = 2\nx == 3", "w = 3")

@@ -30,6 +30,14 @@ from torchlint.gaps import Gaps
 
         nn.Sequential(Block("wi" + "de"), Block("narrow"))(torch.zeros(2, 3))
         """,
+        # layers that are to be written
+        """
+        net = nn.Sequential(
+            ...  # Linear, BatchNorm1d, ReLU
+        )
+        net(torch.zeros(2, 3))
+        nn.Linear(3, 4)(net(torch.zeros(2, 3)))
+        """,
         # names that are to be filled in
         """
         class Rows:

@@ -72,6 +72,10 @@ class NotText(ValueError):
     """The bytes of a file are not Python source in the encoding it declares."""
 
 
+# Encodings that a package brings for a Python of before: UTF-8, and the syntax of later ones.
+_OF_LATER_PYTHON = re.compile(r"unknown encoding.*\bfuture[-_](?:fstrings|annotations|typing)\b")
+
+
 def decode(data: bytes) -> str:
     """Python source as text: a byte order mark and a coding cookie are respected, line endings are kept."""
     try:
@@ -85,6 +89,8 @@ def decode(data: bytes) -> str:
             raise NotText("punycode is no encoding of a program")
         return data.decode(encoding)
     except (SyntaxError, UnicodeError, LookupError) as error:
+        if _OF_LATER_PYTHON.search(str(error)):
+            return data.decode(errors="replace")
         raise NotText(str(error)) from None
 
 

@@ -5,6 +5,7 @@ made, or of a wrapper around a model, whose `module` that is.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from operator import itemgetter
 
@@ -18,6 +19,8 @@ from torchlint.source.flow.uses import is_tried, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.training.regions import tests_around
+
+_MANGLED = re.compile(r"_\w*[^\W_]__\w")  # `_Net__layers`, by which others reach what a class calls `__layers`
 
 
 def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
@@ -33,6 +36,8 @@ def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
         return
     for read in (use.up for use in uses(module, target) if isinstance(use.up, ast.Attribute)):
         is_alone = reaching(read.value, read.value.at.lookup(target.id)) == [target]
+        if _MANGLED.match(read.attr):
+            continue
         if is_alone and is_read(read) and not has(cls, read.attr) and not is_tried(read):
             if not is_given(cls, read.attr):
                 yield Unset(read, False, frozenset().union(*map(own_names, cls.mro)))

@@ -25,11 +25,13 @@ from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     ancestors,
+    block_of,
     enclosing_class,
     enclosing_function,
     has_stars,
     last_word,
     statement_of,
+    within,
 )
 from torchlint.source.text.spelling import argument, is_super
 from torchlint.source.training.keyword_values import is_given, keyword_values
@@ -147,10 +149,17 @@ def is_data(module: Module, node: ast.expr) -> bool:
     return last_word(node) in _DATA or is_tensor(Value(module, node))
 
 
+def _stands_behind(node: ast.AST, choice: ast.If) -> bool:
+    """Does it stand in a statement that comes after a choice, in the same block?"""
+    block, at = block_of(choice)
+    return any(within(node, later) for later in block[at + 1 :])
+
+
 class _Search:
     def __init__(self, module: Module, known: dict[str, list[OutdatedName]], raises: bool):
         self.module, self.known, self.raises = module, known, raises
         self._said: dict[tuple[int, str], bool] = {}
+        self._chosen: dict[ast.AST | None, list[ast.If]] = {}
 
     def imported(self) -> Iterator[OutdatedUse]:
         """What imports bring, and its uses."""
@@ -341,16 +350,28 @@ class _Search:
         function = enclosing_function(node)
         if function is not None and self._reads_version(function) or self._is_for_one_version:
             return True
+        if any(_stands_behind(node, choice) for choice in self._choices(function)):
+            return True
         for above in ancestors(node):
             if isinstance(above, ast.Try) and self._catches(above):
                 return True
-            if isinstance(above, (ast.If, ast.IfExp)):
-                test = self.module.segment(above.test).lower()
-                if _FLAGS.search(test) or self._asks(above.test) or any(map(self._says_version, ast.walk(above.test))):
-                    return True
+            if isinstance(above, (ast.If, ast.IfExp)) and self._is_of_versions(above.test):
+                return True
             if isinstance(above, ast.With) and not self.raises and _silences(above):
                 return True
         return False
+
+    def _is_of_versions(self, test: ast.expr) -> bool:
+        is_said = _FLAGS.search(self.module.segment(test).lower()) is not None
+        return is_said or self._asks(test) or any(map(self._says_version, ast.walk(test)))
+
+    def _choices(self, function: ast.AST | None) -> list[ast.If]:
+        """What a function leaves by where there is the new name: `if HAS_AMP: return torch.amp.autocast("cuda")`"""
+        if function not in self._chosen:
+            found = self.module.index.inside(function, ast.If) if function is not None else ()
+            leaving = (one for one in found if isinstance(one.body[-1], (ast.Return, ast.Raise)) and not one.orelse)
+            self._chosen[function] = [one for one in leaving if self._is_of_versions(one.test)]
+        return self._chosen[function]
 
     def is_beside_the_new(self, use: OutdatedUse) -> bool:
         """Is it what is done where the new way fails, or does it stand with that in a table of names?"""

@@ -164,7 +164,7 @@ def _names(statement: ast.stmt, name: str) -> bool:
 def _only_made(value: Value, depth: int = _DEPTH) -> Value | None:
     """The one call that makes an object, whatever it goes by; a copy of it is another one."""
     found = origins(value, SAME_WEIGHTS)
-    if len(found) != 1 or found[0].node is None:
+    if len(found) != 1 or found[0].node is None or _is_of_a_copy(value):
         return None
     [origin] = found
     if isinstance(origin.node, ast.arg) and depth and not origin.path:
@@ -172,3 +172,14 @@ def _only_made(value: Value, depth: int = _DEPTH) -> Value | None:
         made = [_only_made(one, depth - 1) if one is not None else None for one in given]
         return made[0] if made and all(one is not None and one.node is made[0].node for one in made) else None
     return origin if isinstance(origin.node, ast.Call) else None
+
+
+def _is_of_a_copy(value: Value) -> bool:
+    """`self.reference.net` of `self.reference = copy.deepcopy(self.agent)`"""
+    node = value.node
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        made = (one for one in origins(value.at(node, ()), SAME_WEIGHTS) if isinstance(one.node, ast.Call))
+        if any(external_name(one.at(one.node.func, ())) == "copy.deepcopy" for one in made):
+            return True
+    return False

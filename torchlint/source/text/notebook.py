@@ -23,6 +23,7 @@ from torchlint.syntax import syntax_tree
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
 
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
+_IMPORTING = re.compile(r"^(?:import|from)[ \t]+[\w.]+(?:[ \t,]+[\w.*]+)*[ \t]*$", re.M)  # in one line
 _SET = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.M)
 _SETS = re.compile(r"^[ \t]*([^\W\d][\w.\[\], \t'\"]*)[-+*/@]?=(?!=)", re.M)
 _MAKES = re.compile(r"^[ \t]*(?:@|(?:async[ \t]+def|def|class|import|from|global)\b)", re.M)
@@ -303,11 +304,15 @@ class Notebook:
 
 
 def _forgotten(number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
-    """The share of a broken cell: what earlier cells gave its names is not what later cells find there."""
+    """The share of a broken cell: what it imports, for it is mended before the next ones run, and that what earlier
+    cells gave its names is not what later cells find there.
+    """
     names = dict.fromkeys(name for found in _DEFINED.findall(source) for name in found if name and not iskeyword(name))
-    if not names:
+    lines = [line for line in _IMPORTING.findall(source) if _syntax_error(line) is None]
+    lines += [f"del {', '.join(names)}"] if names else []
+    if not lines:
         return "", None
-    return f"del {', '.join(names)}\n", CodeCell(number, source, first, 1, frozenset({1}))
+    return f"{'; '.join(lines)}\n", CodeCell(number, source, first, 1, frozenset({1}))
 
 
 def _read_first(source: str) -> Iterator[str]:
