@@ -22,7 +22,6 @@ from torchlint.shapes.tensors.wild import RANGE, TEXT, unknown
 Evaluate = Callable[[Frame], Any]
 
 MISSING = object()
-UNWRITTEN = "it is called with what is still to be written"
 NUMBERS = frozenset({int, float, bool})
 PLAIN = NUMBERS | {type(None)}
 _TAKING_ALL = frozenset(
@@ -517,7 +516,7 @@ def _plain_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
         scope.program.taken_at_once.update(node.args)
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if any(isinstance(given, ast.Constant) and given.value is ... for given in node.args):
-        return lambda frame: Unknown(UNWRITTEN)  # `nn.Sequential(...)`
+        return lambda frame: Unknown("what it is called with is to be written")  # `nn.Sequential(...)`
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
         return lambda frame: frame.machine.super_of(frame)
     if (

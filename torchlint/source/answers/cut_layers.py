@@ -282,11 +282,8 @@ def _reached_by_losses(module: Module) -> set[int] | None:
 def _is_called_there_only(module: Module, func: ast.expr, places: set[int]) -> bool:
     """Is a network called in these places, be it for both of a pair, and nowhere else, and not handed on?"""
     text = unparsed(func)
-    used = [
-        node
-        for node in module.index.nodes(type(func))
-        if isinstance(node.ctx, ast.Load) and last_word(node) == last_word(func) and unparsed(node) == text
-    ]
+    named = module.index.names if isinstance(func, ast.Name) else module.index.attributes
+    used = [node for node in named(last_word(func)) if isinstance(node.ctx, ast.Load) and unparsed(node) == text]
     calls = [node for node in used if isinstance(node.up, ast.Call) and node.up.func is node]
     is_there = len(calls) <= _FEW and all(id(node.up) in places for node in calls)
     return is_there and all(node in calls or isinstance(node.up, ast.Attribute) for node in used)

@@ -389,11 +389,22 @@ def _made_before(module: Module, change: ast.stmt, text: str) -> list[Value]:
         made = next((one for one in around if constructor_argument(one) is not None), None)
         if made is not None and made.node.lineno >= latest and may_follow(made.node, change):
             found.append(made)
-    found = found or [made for made in constructors(module) if _is_given_before(made, change, text)]
-    made_of = (*constructors(module), *_made_by_helpers(module)) if not found else ()
+    by_torch, by_helpers = (made.get(function, []) for made in _made_by_function(module))
+    found = found or [made for made in by_torch if _is_given_before(made, change, text)]
+    made_of = (*by_torch, *by_helpers) if not found else ()
     found = found or [made for made in made_of if _is_handed_before(made, change, text)]
-    own = [made for made in _made_by_helpers(module) if is_own(made.node.func)] if not found else ()
+    own = [made for made in by_helpers if is_own(made.node.func)] if not found else ()
     return found or [made for made in own if _is_given_before(made, change, text)]
+
+
+@remembered
+def _made_by_function(module: Module) -> tuple[dict[ast.AST | None, list[Value]], ...]:
+    """The optimizers that each function makes by itself, and by the project's functions."""
+    found: tuple[dict[ast.AST | None, list[Value]], ...] = ({}, {})
+    for by_function, every in zip(found, (constructors(module), _made_by_helpers(module))):
+        for made in every:
+            by_function.setdefault(enclosing_function(made.node), []).append(made)
+    return found
 
 
 @remembered

@@ -12,6 +12,7 @@ from torchlint.finding import Applicability, Fix
 from torchlint.source.answers.outdated_arguments import bound
 from torchlint.source.answers.outdated_names import OutdatedUse, is_data, may_be_asked_for
 from torchlint.source.asking.spelled import PYTHONS_OWN, spelled
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import argument, unparsed
@@ -208,9 +209,13 @@ def _is_asked_for(place: Place, old: str, template: str) -> bool:
     word = old.rpartition(".")[2]
     if not word[0].isupper() or not template.partition("(")[0].rpartition(".")[2][:1].isupper():
         return False
-    world = place.module.world
-    modules = (place.module, *map(world.module, world.view.mentions(word)))
-    return any(module is None or any(map(_is_no_call, _names_of(module, word))) for module in modules)
+    return _is_named_otherwise(place.module, word)
+
+
+@remembered
+def _is_named_otherwise(module: Module, word: str) -> bool:
+    modules = (module, *map(module.world.module, module.world.view.mentions(word)))
+    return any(one is None or any(map(_is_no_call, _names_of(one, word))) for one in modules)
 
 
 def _names_of(module: Module, word: str) -> list[ast.expr]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchlint.edits import Edits
 from torchlint.finding import Edit, Span
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import Scope, block_of, is_in
@@ -85,13 +86,23 @@ def _by_what_stands_there(place: Place, name: str, old: ast.expr | None) -> str 
 
 def _by_an_import(place: Place, name: str) -> str | None:
     """The shortest spelling by a name that an import has bound there."""
-    known = []
-    for alias in _aliases(place.module, name.split(".")[0]):
-        bound = alias.asname or alias.name
-        meaning = external_name(Value(place.module, alias)) if alias.asname or "." not in alias.name else None
-        if meaning and name.startswith(f"{meaning}.") and is_bound(place.module, bound, meaning, place.node):
-            known.append(bound + name[len(meaning) :])
+    known = [
+        bound + name[len(meaning) :]
+        for bound, meaning in _imported_names(place.module, name.split(".")[0])
+        if name.startswith(f"{meaning}.") and is_bound(place.module, bound, meaning, place.node)
+    ]
     return min(known, key=len) if known else None
+
+
+@remembered
+def _imported_names(module: Module, root: str) -> tuple[tuple[str, str], ...]:
+    """The names that imports bind to what is in a package, with what they mean: each once, however often."""
+    found: dict[tuple[str, str], None] = {}
+    for alias in _aliases(module, root):
+        meaning = external_name(Value(module, alias)) if alias.asname or "." not in alias.name else None
+        if meaning:
+            found[alias.asname or alias.name, meaning] = None
+    return tuple(found)
 
 
 # What a name means at a place

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Stored, Value
-from torchlint.source.text.index import Index, enclosing_class, enclosing_function, statement_of, within
+from torchlint.source.text.index import Index, enclosing_class, enclosing_function, standing_in, statement_of, within
 from torchlint.source.text.spelling import dotted
 
 CONTAINERS = (ast.List, ast.Dict, ast.Set)
@@ -247,7 +247,8 @@ def is_used_before(made: Value, change: ast.stmt) -> bool:
     index, function, first = made.module.index, enclosing_function(change), made.node.lineno
     for name in names_of(made):
         last = name.rpartition(".")[2]
-        for use in index.attributes(last) if "." in name else index.names(last):
+        uses = index.attributes(last) if "." in name else index.names(last)
+        for use in standing_in(function or made.module.tree, uses):
             if (
                 first < use.lineno < change.lineno
                 and isinstance(use.up, (ast.Call, ast.keyword))

@@ -8,7 +8,7 @@ import ast
 
 from torchlint.source.flow.changed import changes_of, is_used_before, names_of
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.index import enclosing_function, standing_in
 from torchlint.source.text.spelling import constant_key, unparsed
 
 _HEADS = {  # families of models, and the attribute with the place of the last layer in it
@@ -47,7 +47,7 @@ def new_head(name: str, made: Value | None) -> Value | None:
                 given.append(change)
             given += [
                 s
-                for s in made.module.index.stored(attribute)
+                for s in standing_in(function or made.module.tree, made.module.index.stored(attribute))
                 if unparsed(s.value) == own and enclosing_function(s) is function
             ]
     assignment = given[0].up if len(given) == 1 else None
