@@ -15,12 +15,12 @@ from torchlint.shapes.language.program import CompiledScope, Frame, Question, pr
 from torchlint.shapes.language.several import in_order
 from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows, of_some_rows, some_of
 from torchlint.shapes.language.truths import alternatives, conjunction
+from torchlint.shapes.language.unimportant_choices import chosen_alike
 from torchlint.shapes.language.walking import TABLE, last_word
 from torchlint.shapes.language.windows import known_lengths, windows
 from torchlint.shapes.tensors.wild import RANGE, TEXT, unknown
 
 Evaluate = Callable[[Frame], Any]
-
 MISSING = object()
 NUMBERS = frozenset({int, float, bool})
 PLAIN = NUMBERS | {type(None)}
@@ -41,8 +41,8 @@ def _constant(node: ast.Constant, scope: CompiledScope) -> Evaluate:
 
 
 def _value(node: ast.Constant) -> Any:
-    value = node.value
-    return Unknown("a long number") if type(value) is int and value.bit_length() > Budget.BITS else value
+    too_long = type(node.value) is int and node.value.bit_length() > Budget.BITS
+    return Unknown("a long number") if too_long else node.value
 
 
 def _name(node: ast.Name, scope: CompiledScope) -> Evaluate:
@@ -212,7 +212,7 @@ def _compare(node: ast.Compare, scope: CompiledScope) -> Evaluate:
 
 def _choice(node: ast.IfExp, scope: CompiledScope) -> Evaluate:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
-    yes, no = expression(node.body, scope), expression(node.orelse, scope)
+    yes, no = chosen_alike(node, scope, expression(node.body, scope)), expression(node.orelse, scope)
     return lambda frame: yes(frame) if frame.machine.truth(test(frame), place, key) else no(frame)
 
 

@@ -25,6 +25,7 @@ from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.running_down import FallingSides, limited
 from torchlint.shapes.language.targets import store, store_name
+from torchlint.shapes.language.unimportant_choices import changed_alike
 from torchlint.shapes.language.walking import last_word, walk
 
 Run = Callable[[Frame], Any]
@@ -222,7 +223,7 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
     test, place = expression(node.test, scope), scope.place(node.test)
     key = None if keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
     scope.choosing += 1
-    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    body, orelse = changed_alike(node, scope, block(node.body, scope)), block(node.orelse, scope)
     scope.choosing -= not is_left_early(node)  # else all that follows depends on it, too
     asked = compiled(node, partial(expression, scope=scope))
     # On an unknown, the side that raises, or leaves out the round, is not the one a program is about.

@@ -78,10 +78,19 @@ class Certainty(PlainRefusals):
         finally:
             self.doubts, self._doubted = kept, (None, frozenset(), set())
 
-    def doubt(self, node: ast.AST, why: Doubt = Doubt.ANSWERED) -> None:
-        """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop."""
+    def doubt(self, node: ast.AST, why: Doubt = Doubt.ANSWERED) -> bool:
+        """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop. Whether
+        it was not in doubt before.
+        """
+        known = len(self.doubts)
         self.doubts.setdefault((id(node), why), node)
         self.changes.missed += 1
+        return len(self.doubts) > known
+
+    def settle(self, node: ast.AST) -> None:
+        """It makes no difference how a condition was answered."""
+        self.doubts.pop((id(node), Doubt.ANSWERED), None)
+        self._doubted = (None, frozenset(), set())
 
     def presume(self, given: ast.arg | None = None, why: Doubt | None = None) -> None:
         """The statement that runs now takes something unknown for something, as the value of an argument it may be."""

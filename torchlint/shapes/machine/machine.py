@@ -126,6 +126,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.doubts: dict[
             Any, Any
         ] = {}  # conditions answered, statements left out, places where something was presumed
+        self.newest_doubt: Any = None  # a condition that was just taken to hold, and was not in doubt before
         self.never = False  # whether a name was read that nothing defines: Python ends there
         self._doubted: tuple = ((0, 0), frozenset(), set())  # what depends on those
         self._influence: tuple | None = None  # of how many files, and what each doubt reaches there
@@ -542,7 +543,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         if answer is None:
             answer = default != turned and not decisions.excluded(text, self.asked)
         self.asked.setdefault(text, answer)
-        self.doubt(question.node)
+        self.newest_doubt = question.node if self.doubt(question.node) and answer != turned else None
         if answer and likeness is not None:
             self.equals[id(likeness[0])] = likeness
         self.decided = self.decided_here = True

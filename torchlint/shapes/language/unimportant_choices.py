@@ -1,0 +1,107 @@
+"""A condition that nobody knows and that makes no difference: `if random.random() < 0.5: image = image.flip(-1)`.
+
+Whether it holds or not, the name stands for a tensor of the same kind. What torch refuses later does not depend on it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.standins import Library
+from torchlint.shapes.core.values import Special
+from torchlint.shapes.language.cut_short import CHANGING
+from torchlint.shapes.language.program import CompiledScope, Frame
+from torchlint.shapes.language.walking import walk
+from torchlint.shapes.tensors.alike import is_like
+from torchlint.shapes.tensors.arrays import Array
+
+Evaluate = Callable[[Frame], Any]
+_MISSING = object()
+
+
+def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate) -> Evaluate:
+    """The body of an `if` without `else`. Where it only makes names anew, by what changes nothing else, and these
+    are of the same kind as before, the condition is no longer in doubt.
+    """
+    made = _makes(node.body) if not node.orelse else None
+    if not made or any(scope.find(name) != 0 for name in made) and scope.kind != "module":
+        return body
+    owners = _owners(node.body)
+    if owners is None:
+        return body
+
+    def run(frame: Frame) -> Any:
+        if not _is_in_doubt(frame, node.test) or not all(_changes_nothing(frame, name) for name in owners):
+            return body(frame)
+        before = [frame.vars.get(name, _MISSING) for name in made]
+        jump = body(frame)
+        if jump is None and all(is_like(frame.vars.get(name), old) for name, old in zip(made, before)):
+            frame.machine.settle(node.test)
+        return jump
+
+    return run
+
+
+def chosen_alike(node: ast.IfExp, scope: CompiledScope, yes: Evaluate) -> Evaluate:
+    """`image.flip(-1) if random.random() < 0.5 else image`, where it holds."""
+    owners = _owners([ast.Expr(node.body)])
+    if not isinstance(node.orelse, ast.Name) or not owners:
+        return yes
+    name = node.orelse.id
+
+    def run(frame: Frame) -> Any:
+        is_free = _is_in_doubt(frame, node.test) and all(_changes_nothing(frame, owner) for owner in owners)
+        made = yes(frame)
+        if is_free and is_like(made, frame.vars.get(name)):
+            frame.machine.settle(node.test)
+        return made
+
+    return run
+
+
+def _is_in_doubt(frame: Frame, test: ast.expr) -> bool:
+    """Was a condition answered just now that was not in doubt before?"""
+    newest, frame.machine.newest_doubt = frame.machine.newest_doubt, None
+    return newest is test
+
+
+def _makes(body: list[ast.stmt]) -> list[str] | None:
+    """The names that some statements make anew, if they do nothing else."""
+    found = []
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
+                found.append(name)
+            case _:
+                return None
+    return found
+
+
+def _owners(body: list[ast.stmt]) -> set[str] | None:
+    """The names on which something is called there; None where a call may change what it is given."""
+    calls = [one for statement in body for one in walk(statement) if isinstance(one, ast.Call)]
+    found = {_owner(call.func) for call in calls}
+    return None if None in found else {name for name in found if name}
+
+
+def _owner(function: ast.expr) -> str | None:
+    """`image` of `image.clone().flip`, `np` of `np.flip`, `flip` itself."""
+    if isinstance(function, ast.Attribute) and (function.attr in CHANGING or function.attr.endswith("_")):
+        return None
+    while isinstance(function, (ast.Attribute, ast.Subscript, ast.Call)):
+        function = function.func if isinstance(function, ast.Call) else function.value
+    return function.id if isinstance(function, ast.Name) else None
+
+
+def _changes_nothing(frame: Frame, name: str) -> bool:
+    """Is it a library, or a function of one, or a tensor, whose methods make others?"""
+    value = frame.vars.get(name, _MISSING)
+    value = frame.globals.get(name, _MISSING) if value is _MISSING else value
+    if type(value) is FunctionType:
+        return value.__module__.startswith("torch.")
+    return isinstance(value, (Library, Special, Array, torch.Tensor, BuiltinFunctionType))
