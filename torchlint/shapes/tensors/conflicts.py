@@ -43,6 +43,7 @@ _WORDS = [
     (re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)"), True),
     (re.compile(r"could not be broadcast together with shapes \[(\d+)\], \[(\d+)\]$"), True),
     (re.compile(r"Expected hidden(?:\[\d\])? size \(((?:\d+, )*)(\d+)[^)]*\), got \[\1(\d+)"), False),
+    (re.compile(r"Number of indices \((\d+)\) should be equal to \w+\.size\(dim\):? \((\d+)\)"), True),
     (re.compile(r"Expected target size \[((?:\d+, )*)(\d+)[^\]]*\], got \[\1(\d+)"), True),
 ]
 _MASK = re.compile(r"mask \[([\d, ]+)\] at index (\d+) does not match .* tensor \[([\d, ]+)\] at index (\d+)")
