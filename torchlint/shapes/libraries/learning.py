@@ -6,12 +6,15 @@ import torch
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.cut_short import is_open
+from torchlint.shapes.tensors.supposed import is_supposed_in_part
 
 
 def backward(machine, method, /, *args, **kwargs):
     machine.updates += 1
     if machine.step is not None:
         machine.step.backward(method.__self__)
+    if is_supposed_in_part(method.__self__):
+        machine.gradients.doubt()  # more may be behind it than is seen
     try:
         made = machine.foreign(method, args, kwargs)
     except RuntimeError as error:

@@ -388,7 +388,8 @@ class Operations(Texts):
             method(owner, key, value)
         elif isinstance(owner, torch.Tensor):
             index = self._index(key)
-            value = value.tensor if isinstance(value, Array) else value
+            if isinstance(value, Array):  # one number of NumPy takes the dtype of what it is put into
+                value = value.tensor if value.ndim else value.tensor.to(owner.dtype)
             if type(index) is not Unknown and type(value) is not Unknown:
                 self.foreign(operator.setitem, (owner, index, value), {})
             else:
