@@ -9,6 +9,7 @@ from typing import Any
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language.alike_rounds import ENOUGH, filled_up
 from torchlint.shapes.language.awaiting import awaited
 from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
@@ -341,9 +342,8 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
     kind = type(node)
     price = price_of([node])
     in_turn = kind is ast.GeneratorExp and node not in scope.program.taken_at_once
-    chosen = any(
-        isinstance(n, ast.Name) and n.id in targets for g in node.generators for t in g.ifs for n in ast.walk(t)
-    )
+    chosen = any(getattr(n, "id", "") in targets for g in node.generators for t in g.ifs for n in ast.walk(t))
+    fill = filled_up(node, targets)
 
     def run(frame):
         machine = frame.machine
@@ -354,7 +354,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         made: Any = {} if kind is ast.DictComp else []
         budget = machine.budget
         limit = (3 * budget.steps + budget.used) // 4
-        guessed = longer = False
+        guessed, longer, begun = False, False, work.used
 
         def loop(again, depth, items):  # which is itself: what holds itself waits for a search for garbage
             nonlocal guessed, longer
@@ -384,6 +384,8 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
                         machine.put(made, parts[0](inside), parts[1](inside))
                     else:
                         made.append(parts[0](inside))
+                        if fill is not None and len(made) == ENOUGH and fill(frame, source, made, begun):
+                            break
 
         (changes := machine.changes).early = False
         changes.missed += in_turn  # else its items are made one by one, while others are
@@ -399,9 +401,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
             changes.early = False
             changes.miss_items(made)
             loosen(made)
-        if kind is ast.SetComp:
-            return machine.build(set, made)
-        return iter(made) if kind is ast.GeneratorExp else made
+        return machine.build(set, made) if kind is ast.SetComp else iter(made) if kind is ast.GeneratorExp else made
 
     return run
 

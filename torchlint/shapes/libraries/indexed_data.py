@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -42,6 +44,9 @@ class Tensors(Dataset):
     def __getitem__(self, index):
         return tuple(machines[-1].item(t, 0) for t in self.tensors)
 
+    def __iter__(self):
+        return _each(self)
+
     def extremes(self) -> list:
         """All samples, as far as their numbers go."""
         return [self.tensors]
@@ -64,6 +69,9 @@ class PartOfDataset(Dataset):
         known = self.places is not None and type(index) is int and -len(self.places) <= index < len(self.places)
         place = self.places[index] if known else 0
         return machines[-1].item(self.dataset, place if type(place) is int else 0)
+
+    def __iter__(self):
+        return _each(self)
 
     def any_sample(self, number: int) -> Any:
         """One of its samples, another one for another number."""
@@ -88,6 +96,10 @@ class Concatenated(Dataset):
     def __getitem__(self, index):
         return machines[-1].item(self._first, 0)
 
+    def __iter__(self):
+        for dataset in machines[-1].iterate(self.datasets):
+            yield from machines[-1].iterate(dataset)
+
     @property
     def _first(self):
         return next(machines[-1].iterate(self.datasets))
@@ -102,6 +114,13 @@ class Concatenated(Dataset):
 
     def __len__(self):
         raise UnknownUsed("the number of samples")
+
+
+def _each(dataset: Any) -> Iterator[Any]:
+    """Its samples, one after the other: for ever, if nobody knows how many it has."""
+    samples = samples_of(dataset)
+    for number in range(samples) if type(samples) is int else itertools.count():
+        yield dataset[number]
 
 
 def _sample(dataset: Any, number: int) -> Any:

@@ -148,13 +148,23 @@ class Certainty(PlainRefusals):
             influence.may_leave(doubted, running) for doubted in self.doubts.values()
         )
 
-    def _touched(self) -> tuple[frozenset[str], set[int]]:
-        """What depends on all that is in doubt, by word, and the branches that were chosen without knowing."""
+    def changes_nothing(self, node: ast.expr) -> bool:
+        """Does what is called in an expression of the program change nothing but what it makes?"""
+        influence, _ = self._influences()
+        text = influence.holds(node)
+        return text is not None and not influence.large and not influence.all_effects(text.effects([node]))
+
+    def _influences(self) -> tuple[Influence, dict[Any, Any]]:
+        """What depends on what in the files so far, and what was found of things in doubt."""
         if self._influence is None or self._influence[0] != len(self.files):
             sources = [program.source_of(path) for path in {*self.files, self.script or ""}]
             influence = Influence([source.tree for source in sources if source is not None])
             self._influence = len(self.files), influence, {}
-        _, influence, found = self._influence
+        return self._influence[1:]
+
+    def _touched(self) -> tuple[frozenset[str], set[int]]:
+        """What depends on all that is in doubt, by word, and the branches that were chosen without knowing."""
+        influence, found = self._influences()
         words: set[str] = set()
         asked: set[int] = set()
         for key, doubted in self.doubts.items():

@@ -1,0 +1,64 @@
+"""Data that a script makes up itself: as many rounds as it takes to know of what kind they are."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from dry import failing_lines
+
+MADE_UP = """
+    from dataclasses import dataclass
+    from torch.utils.data import ConcatDataset, DataLoader, TensorDataset, random_split
+
+    @dataclass
+    class Graph:
+        nodes: torch.Tensor
+        edges: torch.Tensor
+        y: float
+
+    def made_up(generator):
+        count = int(torch.randint(5, 14, (1,), generator=generator))
+        nodes = torch.randint(0, 6, (count,), generator=generator)
+        edges = torch.stack([torch.arange(1, count), torch.arange(1, count)])
+        return Graph(nodes, edges, 0.4 * float((nodes == 1).sum()) - 0.2 * count)
+
+    graphs = [made_up(torch.Generator()) for _ in range(900)]
+    embedding, layer = nn.Embedding(6, 7), nn.Linear(5, 3)
+    """
+WRONG = {
+    "of one of them": "layer(embedding(graphs[0].nodes))",
+    "of the last of them": "layer(embedding(graphs[-1].nodes))",
+    "of all of them": "layer(torch.tensor([graph.y for graph in graphs]))",
+    "of a part of them": "layer(torch.tensor([graph.y for graph in random_split(graphs, [800, 100])[0]]))",
+    "of some rows of a table": "layer(torch.stack([row for (row,) in TensorDataset(torch.zeros(40, 6))]))",
+    "of two parts": "layer(torch.tensor([graph.y for graph in ConcatDataset(random_split(graphs, [800, 100]))]))",
+    "summed up by their places": """
+        found = torch.zeros(40, 7).index_add(0, graphs[0].edges[1], embedding(graphs[0].nodes)[graphs[0].edges[0]])
+        layer(found)
+        """,
+}
+
+
+@pytest.mark.parametrize("use", WRONG.values(), ids=WRONG)
+def test_they_are_known(tmp_path: Path, use: str) -> None:
+    text = textwrap.dedent(MADE_UP) + textwrap.dedent(use)
+    assert failing_lines(tmp_path, text) == [text.strip().splitlines()[-1]]
+
+
+def test_rounds_that_change_something_are_all_run(tmp_path: Path) -> None:
+    text = """
+    made = []
+
+    def made_up(generator):
+        made.append(torch.rand(3, 4, generator=generator).sum(0).mul(2).add(1).exp().log().view(2, 2).sum(1))
+        return made[-1]
+
+    rows = [made_up(torch.Generator()) for _ in range(100)]
+    nn.Linear(100, 3)(torch.zeros(1, len(made)))
+    """
+    assert failing_lines(tmp_path, textwrap.dedent(text)) == []
