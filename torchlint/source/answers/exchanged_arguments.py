@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from itertools import chain, islice
+from string import digits
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
@@ -99,10 +100,15 @@ def _is_given_itself(call: ast.Call, names: list[str]) -> bool:
 
 
 def _are_alike(one: str, other: str) -> bool:
-    """`logits_p` and `logits_q`, `maps` and `old_maps`: a function that compares them may not mind their order."""
+    """`logits_p` and `logits_q`, `maps` and `old_maps`, `v1` and `v2`: a function that compares them may not mind their
+    order.
+    """
     short, long = sorted((one, other), key=len)
     return (
-        short in long or len(os.path.commonprefix((one, other))) >= _STEM or one.split("_")[-1] == other.split("_")[-1]
+        short in long
+        or len(os.path.commonprefix((one, other))) >= _STEM
+        or one.split("_")[-1] == other.split("_")[-1]
+        or one.rstrip(digits) == other.rstrip(digits)
     )
 
 

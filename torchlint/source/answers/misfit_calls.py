@@ -139,7 +139,8 @@ def _refusal(takes: Takes, target: Target, call: ast.Call) -> Misfit | None:
     meant = told if by_name else "it takes nothing"
     for word in words:
         if word.arg not in by_name and not takes.more:
-            near = get_close_matches(word.arg, by_name, n=1)
+            given = {*(other.arg for other in words), *takes.places[: len(plain)]}
+            near = get_close_matches(word.arg, [name for name in by_name if name not in given], n=1)
             return Misfit(f"there is no `{word.arg}`", target, word, f"`{near[0]}` may be meant" if near else meant)
     if len(plain) > len(takes.places) and not takes.rest:
         return Misfit(f"{_count(len(plain), 'argument')} for {_count(len(takes.places), 'place')}", target, call, meant)
