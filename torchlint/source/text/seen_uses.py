@@ -15,6 +15,7 @@ from torchlint.source.text.conditions import Definition, around_line
 from torchlint.source.text.given_values import bound
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.indexes import parsed
+from torchlint.source.text.meant import means_another
 from torchlint.source.text.parse import CannotParse
 from torchlint.source.text.reached import answer, is_found_by_name, reached
 from torchlint.source.text.sketch import WRAPPERS
@@ -172,26 +173,26 @@ class SeenUses:
         if known is None or self.is_public(path) or _is_handed_on(inner):
             return None
         if isinstance(inner, ast.ClassDef):
-            found = self._made(inner)
+            found = self._made(path, inner)
         elif len(around) == 2 and inner.name == "__init__":
             found = self.calls(Situation(path, around[:1]))
         elif is_found_by_name(inner.name):
             return None
         else:
-            found = self._called(inner.name, around[0].name if len(around) == 2 else "")
+            found = self._called(path, inner.name, around[0].name if len(around) == 2 else "")
         if known.takes_methods(path) and not any(map(_is_part_of_something, found or ())):
             return None
         if found and all(_is_test(given.place.path) for given in found):
             return None  # it is for others
         return found
 
-    def _called(self, name: str, owner: str) -> list[SeenCall] | None:
-        """The calls of a function, or of a method whatever it is called on; None where it is used otherwise."""
+    def _called(self, home: str, name: str, owner: str) -> list[SeenCall] | None:
+        """The calls of a function at `home`, or of a method on whatever; None where it is used otherwise."""
         programs = None if self.is_said(name, r"\b{}\(") else self.programs(name)
         found = []
         for path, tree in programs or ():
             for node, parent in self._uses(path, tree, name):
-                if isinstance(node, ast.Name) and owner:
+                if isinstance(node, ast.Name) and owner or not owner and self._means_another(path, node, name, home):
                     continue
                 if isinstance(node, ast.Attribute) and self._is_of_library(path, node):
                     continue
@@ -236,7 +237,14 @@ class SeenUses:
         stores = (part for part in ast.walk(within) if isinstance(part, ast.Attribute) and part.attr == name)
         return any(isinstance(part.ctx, ast.Store) and last_word(part.value) == "self" for part in stores)
 
-    def _made(self, owner: ast.ClassDef) -> list[SeenCall] | None:
+    def _means_another(self, path: str, node: ast.AST, name: str, home: str) -> bool:
+        """Does a program mean by `name`, or `module.name`, what another file than `home` defines?"""
+        if isinstance(node, ast.Name):
+            return means_another(self._view, path, name, home)
+        of = node.value if isinstance(node, ast.Attribute) else None
+        return isinstance(of, ast.Name) and means_another(self._view, path, name, home, of.id)
+
+    def _made(self, home: str, owner: ast.ClassDef) -> list[SeenCall] | None:
         """The calls that make an object of a class, or of one that derives from it."""
         if owner.keywords or owner.decorator_list or self._makes_itself(owner):
             return None
@@ -247,6 +255,8 @@ class SeenUses:
         found: list[SeenCall] = []
         for path, tree in programs:
             for node, parent in self._uses(path, tree, owner.name):
+                if self._means_another(path, node, owner.name, home):
+                    continue
                 if isinstance(parent, ast.Call) and parent.func is node:
                     found.append(SeenCall(self._place(path, tree, node), parent))
                 elif isinstance(parent, ast.ClassDef) and node in parent.bases:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from torchlint.project import View
 from torchlint.source.text.conditions import around_line
 from torchlint.source.text.index import DEFINITIONS, last_word
+from torchlint.source.text.meant import means_another
 from torchlint.source.text.of_libraries import is_of_library
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
 from torchlint.source.text.seen_uses import SeenUses, Situation
@@ -33,6 +34,7 @@ _PUT_TOGETHER = re.compile(  # `getattr(hook, f"on_{event}")`, `getattr(self, ki
 )
 _IMPORTS = re.compile(rb"[ \t]*(?:from|import)[ \t]")
 _ON_SOMETHING = re.compile(rb"[.@][ \t]*$|[\"']")  # before a name: an object, a decorator, or what may be within a text
+_ASKED = re.compile(r"(?<![\w.)\]])(\w+)\.$")  # before a name: of what it is asked, if that goes by one word
 _DEPRECATED = re.compile(  # at the head of a docstring
     r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
 )
@@ -253,6 +255,14 @@ def _is_of_function(data: bytes, start: int, name: re.Match[bytes]) -> bool:
     return bool(_IMPORTS.match(data, start)) or is_called and not _ON_SOMETHING.search(data[start : name.start()])
 
 
+def _means_another(view: View, user: str, before: str, name: str) -> bool:
+    """Does another program, with this before a name, mean what is so called elsewhere, and does no text say it?"""
+    asked = _ASKED.search(before)
+    if asked is None and before[-1:] in (".", '"', "'"):
+        return False
+    return means_another(view, user, name, view.path, asked[1] if asked else "")
+
+
 def _lines_saying(view: View, node: _Definition, others_have_own: bool) -> list[int] | None:
     """The lines of its file that say its name, but for those where things are so called, those in itself, and comments;
     None where others say it. What the objects of another file's classes call is their own.
@@ -280,6 +290,9 @@ def _lines_saying(view: View, node: _Definition, others_have_own: bool) -> list[
             is_called = not (has_comment(text) or defined.match(text) or is_of_another or is_function)
             if is_called and not (node.owner and is_of_library(view.project, path, text)):
                 if path != view.path:
+                    before = os.fsdecode(data[start : match.start()])
+                    if not node.owner and path.endswith(".py") and _means_another(view, path, before, node.name):
+                        continue
                     return None
                 line, counted = line + data.count(b"\n", counted, start), start
                 if line not in own:

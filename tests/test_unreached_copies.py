@@ -1,0 +1,53 @@
+"""What is wrong in a copy that nobody takes is a remark: a name means the copy that is imported, or made there."""
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.run import check
+
+pytestmark = pytest.mark.usefixtures("alone")
+ALL = Settings(dry_run=False, selections=(Selection(None, (), ("ALL",)),))
+DEPRECATED = "torch.cuda.amp.GradScaler()"
+NET = f"import torch\n\n\ndef plain(x):\n    return x\n\n\ndef scaled(x, mode=None):\n    return {DEPRECATED}\n"
+CHOOSING = f"import torch\n\n\ndef scaled(x, mode=None):\n    if mode == 'amp':\n        {DEPRECATED}\n    return x\n"
+
+
+def severities(path: str) -> set[str]:
+    return {f.severity for f in check(["."], ALL).findings if f.code == "TL803" and path in str(f.path)}
+
+
+@pytest.mark.parametrize(
+    ("second", "severity"),
+    [
+        ("from new.net import scaled\nimport old.net\nold.net.plain(1)\nscaled(2)\n", "info"),
+        ("import new.net as net, old.net\nold.net.plain(1)\nnet.scaled(2)\n", "info"),
+        ("from new import net\nimport old.net\nold.net.plain(1)\nnet.scaled(2)\n", "info"),
+        ("import old.net\n\n\ndef scaled(x):\n    return old.net.plain(x)\n\n\nscaled(2)\n", "info"),
+        ("from old.net import scaled\nscaled(2)\n", "warning"),
+        ("import new.net, old.net\nold.net.plain(1)\nold.net.scaled(2)\n", "warning"),
+        ("from old import net\nnet.plain(1)\nnet.scaled(2)\n", "warning"),
+        ("from old.net import *\nplain(1)\nscaled(2)\n", "warning"),
+        ("try:\n    from new.net import scaled\nexcept ImportError:\n    from old.net import scaled\nscaled(2)\n", "warning"),
+        ("from old.net import scaled as s\n\n\ndef scaled(x):\n    return s(x)\n\n\nscaled(2)\n", "warning"),
+        ("from new.net import scaled\nimport old.net\nscaled(1)\nprint(getattr(old.net, 'scaled')(2))\n", "warning"),
+    ],
+)  # fmt: skip
+def test_a_name_means_the_copy_that_it_comes_from(tree, second, severity):
+    tree({"old/__init__.py": "", "new/__init__.py": "", "old/net.py": NET, "new/net.py": NET, "main.py": second})
+    assert severities("old") == {severity}
+
+
+@pytest.mark.parametrize(
+    ("main", "severity"),
+    [
+        ("from old.net import scaled\nscaled(1)\n", "info"),
+        ("from new.net import scaled\nscaled(1, 'amp')\nimport old.net\nold.net.scaled(2)\n", "info"),
+        ("from old.net import scaled\nscaled(1, 'amp')\n", "warning"),
+        ("import old.net as net\nnet.scaled(1, 'amp')\n", "warning"),
+    ],
+)
+def test_the_calls_of_a_copy_are_its_own(tree, main, severity):
+    other = {"other.py": "from new.net import scaled\nscaled(1, 'amp')\n"}
+    files = {"old/__init__.py": "", "new/__init__.py": "", "old/net.py": CHOOSING, "new/net.py": CHOOSING}
+    tree(files | other | {"main.py": main})
+    assert severities("old") == {severity}
