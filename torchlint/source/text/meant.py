@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from torchlint.project import View
+import os
+
+from torchlint.project import Project, View
 from torchlint.source.text.sketch import sketch
 from torchlint.source.text.surface import Import, Surface, surface
 
@@ -35,9 +37,22 @@ def _is_of_module(view: View, user: str, one: Import, name: str, path: str) -> b
 
 
 def _is_from_another(view: View, user: str, one: Import, path: str) -> bool:
+    """Does an import take a name of another file that defines it, or of a library?"""
     ((taken, _),) = one.names
     home = view.resolve(one.module, one.level, user) if one.module else None
-    return bool(taken) and home is not None and home != path and view.project.defines(home, taken)
+    if home is None:
+        return not one.level and _is_of_library(view.project, one.module)
+    return bool(taken) and home != path and view.project.defines(home, taken)
+
+
+def _is_of_library(project: Project, module: str) -> bool:
+    """Can no file of the project be meant by a module, whichever folder is at hand where it is imported?"""
+    known = project.closures
+    if ("ends", module) not in known:
+        place = os.sep + module.replace(".", os.sep)
+        ends = (place + ".py", os.path.join(place, "__init__.py"))
+        known["ends", module] = any(path.endswith(ends) for path in project.files())
+    return not known["ends", module]
 
 
 def _may_bring_more(view: View, user: str, says: Surface) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 from torchlint.project import View
 from torchlint.source.text.conditions import around_line, conditions, parts
 from torchlint.source.text.given_values import BY_HAND, assigned, said_anywhere, sets_by_any_name
+from torchlint.source.text.index import last_word
+from torchlint.source.text.options import Options
 from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
 from torchlint.source.text.spelling import COMPARED
 
@@ -27,6 +29,7 @@ class NeverChosen:
         self._view = view
         self._is_switched_off = is_switched_off  # of lines of the file itself
         self._uses = uses
+        self._options = Options(view, uses)
         self._setting: dict[frozenset[str], set[str | None]] = {}
         self._asked: dict[int, bool] = {}
         self._given_in: dict[tuple[str, str, frozenset[str]], list[tuple[ast.expr | None, int]]] = {}
@@ -134,10 +137,31 @@ class NeverChosen:
             return self._values_of_name(node.id, place, left)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             owners = self._owners(node.value.id, place, left)
-            return (
-                None if owners is None else _all_of([self._values_of_attribute(node.attr, one, left) for one in owners])
-            )
-        return None
+            if owners is not None:
+                return _all_of([self._values_of_attribute(node.attr, one, left) for one in owners])
+        return self._values_of_option(node, place, left)
+
+    def _values_of_option(self, node: ast.expr, place: Situation, left: int) -> Values:
+        """Those of `args.mode`, or `args["mode"]`."""
+        name = _option(node)
+        if not name or not isinstance(node, (ast.Attribute, ast.Subscript)) or last_word(node.value) in ("self", "cls"):
+            return None
+        homes = self._homes(node.value, place, left) if isinstance(node.value, ast.Name) else ()
+        values = self._options.values(name, homes)
+        return _all_of([self._values(value, place, left) for value in values]) if values else None
+
+    def _homes(self, of: ast.Name, place: Situation, left: int) -> frozenset[str]:
+        """The programs that an object comes from, by all that is seen of who gives it; none where that is not known."""
+        function = place.function
+        if function is None or of.id not in _parameters(function) or function.name == "main":
+            return frozenset({place.path})
+        found: set[str] = set()
+        for value, where in self._given(of.id, place, left) or ():
+            homes = self._homes(value, where, left - 1) if isinstance(value, ast.Name) else None
+            if not homes:
+                return frozenset()
+            found |= homes
+        return frozenset(found)
 
     def _values_of_name(self, name: str, place: Situation, left: int) -> Values:
         """Those of a parameter and of a variable of the function around it."""
@@ -261,6 +285,14 @@ def _compared(how: ast.cmpop, value: Any, literal: Any) -> bool | None:
         return bool(_COMPARED[type(how)](one, other))
     except TypeError:
         return None
+
+
+def _option(node: ast.expr) -> str:
+    """The name of what is taken of an object, or under a key of a dict."""
+    if isinstance(node, ast.Subscript):
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        return key if isinstance(key, str) else ""
+    return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

@@ -281,6 +281,10 @@ class Reached:
         homes = self._sketches[path].homes
         return (other for other in (path, *self._imports[path]) if not homes.isdisjoint(_names(other)))
 
+    def behind(self, paths: Iterable[str]) -> frozenset[str]:
+        """Some files, and all that they import."""
+        return frozenset(self._from(paths))
+
     def _from(self, paths: Iterable[str]) -> set[str]:
         """Some files, and all that they import."""
         found = set(paths)
