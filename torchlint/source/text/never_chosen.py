@@ -11,7 +11,7 @@ from torchlint.project import View
 from torchlint.source.text.conditions import around_line, conditions, parts
 from torchlint.source.text.given_values import BY_HAND, assigned, said_anywhere, sets_by_any_name
 from torchlint.source.text.index import last_word
-from torchlint.source.text.options import Options
+from torchlint.source.text.options import LetThrough
 from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
 from torchlint.source.text.spelling import COMPARED
 
@@ -29,7 +29,7 @@ class NeverChosen:
         self._view = view
         self._is_switched_off = is_switched_off  # of lines of the file itself
         self._uses = uses
-        self._options = Options(view, uses)
+        self._options = LetThrough(view, uses)
         self._setting: dict[frozenset[str], set[str | None]] = {}
         self._asked: dict[int, bool] = {}
         self._given_in: dict[tuple[str, str, frozenset[str]], list[tuple[ast.expr | None, int]]] = {}

@@ -28,7 +28,7 @@ class _Said(NamedTuple):
     others: list[ast.expr | None]
 
 
-class Options:
+class LetThrough:
     """Asked for a few names. What stands in a file of settings, or is put there by hand, may be anything."""
 
     def __init__(self, view: View, uses: SeenUses):
