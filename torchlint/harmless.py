@@ -21,11 +21,13 @@ from torchlint.source.text.pinned import Pinned
 from torchlint.source.text.seen_uses import SeenUses
 from torchlint.source.text.switched_off import SwitchedOff
 from torchlint.source.text.unreached import Unreached
+from torchlint.source.text.unused_in_notebook import UnusedInNotebook
 
 _OF_IMPORTS = ("TL718", "TL725", "TL802")  # at an import they end what runs it
 OF_FILES = ("TL000", "TL001")  # of a whole file: nothing that stands in it explains them
 _OTHER_FILES = "what it looks for may stand in another file of the project"
 _UNREACHED = "nothing in the project leads here"
+_IN_NO_CELL = "no cell of the notebook uses it"
 _NOT_IMPORTED = "an import before it fails"
 _LEFT_BEFORE = "the program has always left before it"
 _SWITCHED_OFF = "it stands behind a switch that nothing in the project turns on"
@@ -48,6 +50,7 @@ class Harmless:
         self._left_before = LeftBefore(view.path, text, again)
         uses = SeenUses(view, text)
         self._unreached = Unreached(view, tree, uses)
+        self._unused_in_notebook = UnusedInNotebook(view, text, uses)
         self._switched_off = SwitchedOff(view, again)
         self._never_chosen = NeverChosen(view, uses, self._switched_off.has)
         self._overridden = Overridden(view, uses)
@@ -81,6 +84,7 @@ class Harmless:
         """Why something may do no harm: the first that holds is told."""
         yield _OTHER_FILES, self._is_unsure
         yield _UNREACHED, lambda finding: self._stands(finding, self._unreached.has)
+        yield _IN_NO_CELL, lambda finding: self._stands(finding, self._unused_in_notebook.has)
         yield _NOT_IMPORTED, self._is_behind_import
         yield _LEFT_BEFORE, lambda finding: self._stands(finding, self._left_before.has)
         yield _SWITCHED_OFF, lambda finding: self._stands(finding, self._switched_off.has)

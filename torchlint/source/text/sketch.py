@@ -130,7 +130,7 @@ def sketch(project: Project, path: str) -> Sketch:
     kept: dict[str, tuple[bytes, Sketch]] = project.__dict__.setdefault("sketches", {})
     data = project.bytes(path) or b""
     if path not in kept or kept[path][0] != data:
-        kept[path] = data, _read(b"\n" + _without_comments(_LONG_TEXT.sub(_on_one_line, data)))
+        kept[path] = data, _read(b"\n" + without_comments(_LONG_TEXT.sub(_on_one_line, data)))
     return kept[path][1]
 
 
@@ -315,7 +315,7 @@ def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:
     return text[0] if is_put_together or b" " not in text[0] and not _DATA.search(text[0]) else b""
 
 
-def _without_comments(data: bytes) -> bytes:
+def without_comments(data: bytes) -> bytes:
     lines = data.splitlines(keepends=True)
     return b"".join(line.partition(b"#")[0] + b"\n" if b"#" in line and has_comment(line) else line for line in lines)
 
