@@ -209,6 +209,10 @@ def test_what_an_object_was_given_has_no_methods(tree, taking, severity):
         ("plain_step = loss.Trainer().plain_step\nplain_step(3)\n", "warning"),
         ("print('trainer', 'plain_step(3)')\n", "warning"),
         ("class Fast(loss.Trainer):\n    @plain_step(3)\n    def run(self):\n        pass\n", "warning"),
+        ("args.plain_step = False\nprint(args)\n", "info"),
+        ("print(args.plain_step)\n", "warning"),
+        ("import torch as t\nt = t.optim.plain_step(3)\nt.plain(3)\n", "info"),
+        ("import torch as t\nt = loss.Trainer()\nt.plain_step(3)\n", "warning"),
     ],
 )
 def test_a_method_is_called_on_an_object(tree, text, severity):
@@ -315,3 +319,17 @@ def test_a_notebook_means_its_own(tree, cell, severity):
 def test_a_script_that_uses_several_of_its_definitions_leaves_out_the_others(tree, top, severity):
     tree({"main.py": LOSS + "\n\ndef net(x):\n    return x\n\n\ndef data(x):\n    return x\n\n\n" + top})
     assert said("main.py")[FUNCTION] == severity
+
+
+def test_a_copy_of_the_method_in_another_class_calls_its_own(tree):
+    model = "import base\n\n\nclass {}(base.Net):\n" + LOSS[LOSS.index("    def plain_step") :]
+    called = "\n    def run(self, x, y):\n        return self.plain_step(x, y)\n"
+    files = {
+        "base.py": "from torch import nn\n\n\nclass Net(nn.Module):\n    pass\n",
+        "main.py": "import first, second\nfirst.First().run(1, 2)\nsecond.Second().eval()\n",
+        "first.py": "from torch.nn import functional as F\n" + model.format("First") + called,
+        "second.py": "from torch.nn import functional as F\n" + model.format("Second"),
+    }
+    tree(files)
+    everything = {(str(f.path)[-9:-3], f.severity) for f in check(["."], ALL).findings if f.code == "TL101"}
+    assert everything == {("/first", "warning"), ("second", "info")}

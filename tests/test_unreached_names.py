@@ -321,3 +321,21 @@ def test_nor_does_that_of_a_method(tree, decorator, severity):
     loss = CHAIN.replace("    def part", f"    {decorator}\n    def part")
     tree({"loss.py": loss, "main.py": "import loss\nloss.Trainer().plain(1)\n"})
     assert said() == severity
+
+
+RUN = {"net.py": "import torch\n", "data.py": "import torch\n", "main.py": "import loss, net, data\n"}
+TEST = LOSS.replace("sharp_loss", "test_loss")
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"loss.py": TEST}, "info"),
+        ({"loss.py": LOSS.replace("sharp_loss", "forward")}, "info"),
+        ({"loss.py": TEST, "tox.ini": "[pytest]\npython_files = *.py\n"}, "warning"),
+        ({"loss.py": LOSS.replace("sharp_loss", "main")}, "warning"),
+    ],
+)
+def test_functions_are_looked_for_in_tests_and_methods_on_objects(tree, files, severity):
+    tree(RUN | files)
+    assert said() == severity

@@ -25,6 +25,8 @@ _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _FOUND_BY_NAME = re.compile(
     r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
 )  # by Python, torch, pytest, or what serves models
+_OF_OBJECTS = re.compile(r"forward|extra_repr")  # torch calls methods so
+_TEST = re.compile(r"tests?\.py|test_.*|.*_tests?\.py")
 _FOLDER = r"_*(?:{})(?:[_-]\w*)?"
 _KEPT = "bak|backups?|archived?|trash|unused|graveyard"  # in a library, too, which has old interfaces that people use
 KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
@@ -32,12 +34,19 @@ _SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _TEST_SET_ASIDE = re.compile(r"_+tests?_\w*\.py|_+\w+_test\.py")  # pytest would find it without the underscore
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
+_OF_PYTEST = (".ini", ".cfg", ".toml")
 _NEIGHBOURS = 3  # files in the same part of a project as one that is left over, to which something leads
 
 
 def is_found_by_name(name: str) -> bool:
     """May something be called though its name stands nowhere?"""
     return _FOUND_BY_NAME.fullmatch(name) is not None
+
+
+def is_test(path: str) -> bool:
+    """Is a file one that pytest looks into?"""
+    folder, file = os.path.split(path)
+    return _TEST.fullmatch(file) is not None or os.path.basename(folder) in ("test", "tests")
 
 
 def answer(project: Project, path: str) -> str:
@@ -94,6 +103,8 @@ class Reached:
         self._imports_by_text = any(one.modules or one.takes_of_those_near for one in sketches.values())
         self._beginnings = {*project.folders, *(os.path.dirname(path) for path, one in sketches.items() if one.is_run)}
         self._packaged = installed
+        settings = (path for path in project.documents() or () if path.endswith(_OF_PYTEST))
+        self._tests_are_anywhere = any(b"python_files" in (project.bytes(path) or b"") for path in settings)
         takers = {path for path, one in sketches.items() if one.takes_of_those_near}
         self._near_those = _beside(takers, sketches, self._root)
         self._takes_all_classes = any(one.takes_all_classes for one in sketches.values())
@@ -153,6 +164,17 @@ class Reached:
         pieces = self._pieces[path].get(name, [])
         is_by_code = bool(pieces) and (name.encode(), path) not in self._by_programs
         return is_by_code and not any(self._counts(path, piece) for piece in pieces)
+
+    def is_found(self, path: str, name: str, kind: str) -> bool:
+        """May a definition of a kind ("def", "class" or "method") be called though its name stands nowhere? pytest
+        takes functions of its own files only.
+        """
+        if kind == "class" or not is_found_by_name(name):
+            return is_found_by_name(name)
+        if kind == "def" and _OF_OBJECTS.fullmatch(name):
+            return False
+        is_for_pytest = name == "test" or kind == "def" and name.startswith("test")
+        return not is_for_pytest or self._tests_are_anywhere or is_test(path)
 
     def takes_methods(self, path: str) -> bool:
         """May a program take methods of what a file defines by names that it puts together?"""
@@ -246,7 +268,7 @@ class Reached:
             return True
         pieces = self._sketches[path].pieces
         return _is_found(imported_as(path)) or any(
-            piece.is_taken and not piece.is_registered or _is_found(piece.name) for piece in pieces
+            piece.is_taken and not piece.is_registered or self._is_found_in(path, piece) for piece in pieces
         )
 
     def _is_named(self, path: str) -> bool:
@@ -271,6 +293,10 @@ class Reached:
     def _is_imported_by_hand(self, path: str) -> bool:
         """Is a file of definitions there for whoever wants them?"""
         return not self._is_run_by_hand(path) and not self._importers[path] and not self.is_left_over(path)
+
+    def _is_found_in(self, path: str, piece: Piece) -> bool:
+        """Is something looked for by its name? To begin with an underscore does not do it."""
+        return not piece.name.startswith("_") and self.is_found(path, piece.name, piece.kind)
 
     def _is_taken_of(self, path: str) -> bool:
         """May a program take parts of a file that it imports by a text?"""
@@ -348,7 +374,7 @@ class Reached:
 
     def _counts(self, path: str, piece: Piece) -> bool:
         """Does a piece of a reached file count, whoever names it?"""
-        if not piece.name or piece.is_taken or path in self._open or is_found_by_name(piece.name):
+        if not piece.name or piece.is_taken or path in self._open or self.is_found(path, piece.name, piece.kind):
             return True
         return self._texts.say(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
 

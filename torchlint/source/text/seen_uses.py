@@ -17,15 +17,14 @@ from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.indexes import parsed
 from torchlint.source.text.meant import means_another
 from torchlint.source.text.parse import CannotParse
-from torchlint.source.text.reached import answer, is_found_by_name, reached
-from torchlint.source.text.sketch import WRAPPERS
+from torchlint.source.text.reached import answer, is_found_by_name, is_test, reached
+from torchlint.source.text.sketch import EXAMPLE, WRAPPERS
 
 _MOST_FILES = 20  # in which a name may stand
 _MOST_TREES = 60  # read for one file's findings
 _MOST_STEPS = 1_000_000  # nodes looked at for one file's findings
 _OF_A_NAME = 500  # as many steps as it takes to look for one
 _WORD = re.compile(r"\w+")
-_TEST = re.compile(r"tests?\.py|test_.*|.*_tests?\.py")
 _PACKAGING = ("setup.py", "pyproject.toml")
 _PROSE = (".md", ".rst", ".txt")
 _OUTSIDE = ("object", "Module", "ABC", "Sampler", "Dataset")  # bases that set no option
@@ -176,13 +175,13 @@ class SeenUses:
             found = self._made(path, inner)
         elif len(around) == 2 and inner.name == "__init__":
             found = self.calls(Situation(path, around[:1]))
-        elif is_found_by_name(inner.name):
+        elif known.is_found(path, inner.name, "def" if len(around) == 1 else "method"):
             return None
         else:
             found = self._called(path, inner.name, around[0].name if len(around) == 2 else "")
         if known.takes_methods(path) and not any(map(_is_part_of_something, found or ())):
             return None
-        if found and all(_is_test(given.place.path) for given in found):
+        if found and all(is_test(given.place.path) for given in found):
             return None  # it is for others
         return found
 
@@ -192,17 +191,35 @@ class SeenUses:
         found = []
         for path, tree in programs or ():
             for node, parent in self._uses(path, tree, name):
-                if isinstance(node, ast.Name) and owner or not owner and self._means_another(path, node, name, home):
+                if isinstance(node, ast.Name) and owner and not self._decorates(path, node):
+                    continue
+                if not owner and self._means_another(path, node, name, home):
                     continue
                 if isinstance(node, ast.Attribute) and self._is_of_library(path, node):
                     continue
                 if isinstance(node, ast.Attribute) and owner and self._is_of_another(path, node, name, owner):
                     continue
-                if not (isinstance(parent, ast.Call) and parent.func is node):
+                if not (isinstance(parent, ast.Call) and parent.func is node) or self._decorates(path, node):
                     return None
-                by_class = owner and last_word(node.value)[:1].isupper()
+                by_class = owner and isinstance(node, ast.Attribute) and last_word(node.value)[:1].isupper()
                 found.append(SeenCall(self._place(path, tree, node), parent, 1 if by_class else 0))
         return found if programs else None
+
+    def is_in_a_text(self, name: str) -> bool:
+        """Does a program say a name in a text, other than one that only explains?"""
+        for path, tree in self.programs(name) or ():
+            parents = self._parents_in(path, tree) if self.spend_on(path) else {}
+            for node in self._saying.get(path, {}).get(name, ()):
+                if isinstance(node, ast.Constant):
+                    if not isinstance(parents.get(node), ast.Expr) or EXAMPLE.search(str(node.value).encode()):
+                        return True
+        return False
+
+    def _decorates(self, path: str, node: ast.AST) -> bool:
+        parent = self._parents[path].get(node)
+        while isinstance(parent, ast.Call):
+            node, parent = parent, self._parents[path].get(parent)
+        return isinstance(parent, DEFINITIONS) and node in parent.decorator_list
 
     def _is_of_library(self, path: str, node: ast.Attribute) -> bool:
         """Is it `torch.save`, of a module that is none of the project?"""
@@ -212,19 +229,24 @@ class SeenUses:
         if not isinstance(root, ast.Name):
             return False
         if path not in self._libraries:
-            self._libraries[path] = frozenset(self._brought(path))
-        return root.id in self._libraries[path]
+            tree = self.tree(path) or ast.Pass()
+            self._libraries[path] = self._brought(path, tree).difference(_bound_otherwise(tree))
+        is_part_of_torch = root is not node.value and _is_torch(self.tree(path), root.id)
+        return root.id in self._libraries[path] or is_part_of_torch
 
-    def _brought(self, path: str) -> Iterator[str]:
+    def _brought(self, path: str, tree: ast.AST) -> frozenset[str]:
         """The names that a file imports from libraries alone."""
-        for node in ast.walk(self.tree(path) or ast.Pass()):
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
-                modules = [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                modules = [(alias.asname or alias.name, node.module or "") for alias in node.names]
+                modules = [(alias.asname or alias.name.partition(".")[0], alias.name, 0) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = [(alias.asname or alias.name, node.module or "", node.level) for alias in node.names]
             else:
                 continue
-            yield from (name for name, module in modules if self._view.resolve(module, 0, path) is None)
+            for name, module, level in modules:
+                found[not level and self._view.resolve(module, 0, path) is None].add(name)
+        return frozenset(found[True] - found[False])
 
     def _is_of_another(self, path: str, node: ast.Attribute, name: str, owner: str) -> bool:
         """Is it `self.name` in a class that has nothing to do with the owner, and that has something of that name?"""
@@ -448,13 +470,23 @@ def _says_by_itself(tree: ast.Module, name: str) -> bool:
     return False
 
 
+def _bound_otherwise(tree: ast.AST) -> Iterator[str]:
+    """The names that a program gives to something else than what it imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, (ast.arg, *DEFINITIONS)):
+            yield node.arg if isinstance(node, ast.arg) else node.name
+
+
+def _is_torch(tree: ast.Module | None, name: str) -> bool:
+    """Is torch imported under a name? What has a part that is asked for something is then taken for it."""
+    imports = (node for node in (tree.body if tree is not None else ()) if isinstance(node, ast.Import))
+    return any(one.name == "torch" and name == (one.asname or one.name) for node in imports for one in node.names)
+
+
 def _derives(node: ast.AST, base: str) -> bool:
     return isinstance(node, ast.ClassDef) and base in map(last_word, node.bases)
-
-
-def _is_test(path: str) -> bool:
-    folder, file = os.path.split(path)
-    return _TEST.fullmatch(file) is not None or os.path.basename(folder) in ("test", "tests")
 
 
 def _is_part_of_something(given: SeenCall) -> bool:

@@ -53,7 +53,7 @@ WRAPPERS = frozenset(  # decorators (some of torch.jit) that change what they ar
     "final".split()
 )
 _DECORATOR = re.compile(rb"@(?:(?:\w+\.)*partial\([ \t]*)?(?:\w+\.)*(\w+)")
-_EXAMPLE = re.compile(rb">>>|```|::|\bExamples?\b")
+EXAMPLE = re.compile(rb">>>|```|::|\bExamples?\b")
 
 # What takes something by a name that is put together or given: of a file's own names, of one thing, of all modules.
 _OF_ITSELF = re.compile(  # `"name" in globals()` only asks
@@ -306,7 +306,7 @@ def _with_its_lines(text: re.Match[bytes]) -> bytes:
 def _is_only_said(text: re.Match[bytes]) -> bool:
     """Does a text stand alone, and show no example of what may be called?"""
     before = b"\n" + text.string[max(0, text.start() - _LINE) : text.start()]
-    return not before[before.rfind(b"\n") :].strip() and not _EXAMPLE.search(text[0])
+    return not before[before.rfind(b"\n") :].strip() and not EXAMPLE.search(text[0])
 
 
 def _what_is_no_sentence(text: re.Match[bytes]) -> bytes:

@@ -15,7 +15,7 @@ from torchlint.source.text.conditions import around_line
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.meant import means_another
 from torchlint.source.text.of_libraries import is_of_library
-from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, reached
+from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, reached
 from torchlint.source.text.seen_uses import SeenUses, Situation
 from torchlint.source.text.sketch import WRAPPERS, has_comment, without_said
 
@@ -49,6 +49,7 @@ class _Definition(NamedTuple):
     is_taken: bool  # by a decorator
     owner: str = ""  # of a method
     is_deprecated: bool = False  # by what it says of itself
+    kind: str = "class"
     is_own: bool = True  # does no base of its class but `nn.Module` and `object` know of it?
 
 
@@ -85,7 +86,8 @@ def _definition(
     kinds = _KINDS if owner else WRAPPERS
     is_taken = any(_word_of(by) not in kinds for by in node.decorator_list)
     name, is_own = ("", True) if owner is None else (owner.name, all(map(_is_plain, owner.bases)))
-    return _Definition(node.name, node.lineno, last, is_taken, name, is_deprecated, is_own)
+    kind = "method" if owner else "class" if isinstance(node, ast.ClassDef) else "def"
+    return _Definition(node.name, node.lineno, last, is_taken, name, is_deprecated, kind, is_own)
 
 
 def _word_of(decorator: ast.expr) -> str:
@@ -172,7 +174,7 @@ class Unreached:
         if any(part.is_taken for part in (*top, *methods)) or known.takes_methods(path):
             return False
         asked = [*methods, *(part for part in top if known.is_only_named(path, part.name))]
-        return any(not is_found_by_name(part.name) and self._says_nobody(part) for part in asked)
+        return any(not self._is_found(part) and self._says_nobody(part) for part in asked)
 
     def _methods_around(self, line: int) -> list[_Definition]:
         """The method that a line stands in, if no base of its class may call it but those of the project."""
@@ -180,11 +182,19 @@ class Unreached:
 
     def _is_called_by_none(self, method: _Definition) -> bool:
         """Is what other classes call on themselves by the name of a method their own?"""
-        if method.is_own:
-            return not self._view.deriving(method.owner)
+        return not self._view.deriving(method.owner) if method.is_own else self._has_no_calls(method)
+
+    def _has_no_calls(self, method: _Definition) -> bool:
         tree = self._uses.tree(self._view.path) if self._uses is not None else None
-        around = Situation(self._view.path, around_line(tree, method.first)) if tree is not None else None
+        around = Situation(self._view.path, around_line(tree, method.last)) if tree is not None else None
         return self._uses is not None and around is not None and self._uses.calls(around) == []
+
+    def _has_no_uses(self, method: _Definition) -> bool:
+        """Does no program call it on anything, or hand it on, and does no text say it?"""
+        texts = (path for path in self._view.naming(method.name) if not path.endswith(".py"))
+        if not self._has_no_calls(method) or any(_says_as_code(self._view, path, method.name) for path in texts):
+            return False
+        return self._uses is not None and not self._uses.is_in_a_text(method.name)
 
     def _has_own_family(self, owner: str) -> bool:
         return self._uses is not None and self._uses.family(owner) is not None
@@ -213,12 +223,17 @@ class Unreached:
             if method.owner and _is_put_together(self._view, method.name):
                 return False
             lines = _lines_saying(self._view, method, self._is_called_by_none(method))
-            self._asked[method] = lines is not None and all(map(self._is_in_unsaid, lines))
+            is_unsaid = lines is not None and all(map(self._is_in_unsaid, lines))
+            self._asked[method] = is_unsaid or method.owner != "" and self._has_no_uses(method)
         return self._asked.get(method, False)
 
     def _is_in_unsaid(self, line: int) -> bool:
         around = self._methods_around(line)
-        return any(not one.is_taken and not is_found_by_name(one.name) and self._says_nobody(one) for one in around)
+        return any(not one.is_taken and not self._is_found(one) and self._says_nobody(one) for one in around)
+
+    def _is_found(self, part: _Definition) -> bool:
+        """May it be called though nobody says its name?"""
+        return self._reached is None or self._reached.is_found(self._view.path, part.name, part.kind)
 
 
 def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
@@ -249,6 +264,14 @@ def _said_in(view: View, path: str) -> bytes:
     return known[key][1]
 
 
+def _says_as_code(view: View, path: str, name: str) -> bool:
+    """Does a text say a name, and where it is a plain word, in a manual, not as one of a sentence?"""
+    word = name.encode()
+    is_plain = path.endswith(_MANUALS) and name.isalpha() and name.islower()
+    code = rb"[.`'\"]" + word + rb"\b|\b" + word + rb"\(" if is_plain else rb"\b" + word + rb"\b"
+    return re.search(code, _said_in(view, path)) is not None
+
+
 def _is_of_function(data: bytes, start: int, name: re.Match[bytes]) -> bool:
     """Is a name in the line that begins at `start` that of a function, imported or called? Methods are, on objects."""
     is_called = data[name.end() : name.end() + 1] == b"("
@@ -272,12 +295,10 @@ def _lines_saying(view: View, node: _Definition, others_have_own: bool) -> list[
     of_itself = re.compile(rb"\bself\." + name + rb"$") if others_have_own else None
     pattern = re.compile(rb"\b" + name + rb"\b")
     defined = re.compile(rb"[ \t\"]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")  # also in a notebook's JSON
-    is_word = node.name.isalpha() and node.name.islower()
-    as_code = re.compile(rb"[.`'\"]" + name + rb"\b|\b" + name + rb"\(") if is_word else pattern  # in a sentence
     found = []
     for path in view.naming(node.name):
         data = _said_in(view, path)
-        if path.endswith(_MANUALS) and not as_code.search(data):
+        if path.endswith(_MANUALS) and not _says_as_code(view, path, node.name):
             continue
         if not path.endswith((".py", ".ipynb")):
             return None
