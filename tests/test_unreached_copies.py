@@ -51,3 +51,36 @@ def test_the_calls_of_a_copy_are_its_own(tree, main, severity):
     files = {"old/__init__.py": "", "new/__init__.py": "", "old/net.py": CHOOSING, "new/net.py": CHOOSING}
     tree(files | other | {"main.py": main})
     assert severities("old") == {severity}
+
+
+OLD = {
+    "old.py": f"import torch\n\n\ndef scaled(x):\n    return {DEPRECATED}\n",
+    **{f"{name}.py": "import torch\n" for name in ("use", "net", "data")},
+    "main.py": "import use, net, data\n",
+}
+PREPARES = f"import torch\nimport wandb\nfrom .net import plain\n\nwandb.init('x')\n\n\ndef scaled(x):\n    return {DEPRECATED}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({}, "info"),
+        ({"README.md": "```\n├── main.py\n│   ├── old.py  # scaled\n```\n"}, "info"),
+        ({"README.md": "|-- main.py\n|   |-- old.py\n"}, "info"),
+        ({"README.md": "- main.py\n- old.py: scaled values\n"}, "warning"),
+        ({"README.md": "|file|use|\n|---|---|\n|old.py|scaled|\n"}, "warning"),
+        ({"old.py": PREPARES}, "info"),
+        ({"old.py": PREPARES.replace("from .net", "from net")}, "warning"),
+        ({"old.py": PREPARES + "\n\nscaled(1)\n"}, "warning"),
+        ({"old.py": PREPARES + "\n\nif __name__ == '__main__':\n    scaled(1)\n"}, "warning"),
+    ],
+)
+def test_a_file_that_is_only_drawn_in_a_tree_or_fails_by_hand_is_left_over(tree, files, severity):
+    tree(OLD | files)
+    assert severities("old") == {severity}
+
+
+@pytest.mark.parametrize(("folder", "severity"), [("drafts", "info"), ("draft_2", "info"), ("drafting", "warning")])
+def test_drafts(tree, folder, severity):
+    tree({f"{folder}/old.py": OLD["old.py"] + "\n\nscaled(1)\n", "main.py": "import torch\n"})
+    assert severities("old") == {severity}

@@ -30,7 +30,8 @@ _TEST = re.compile(r"tests?\.py|test_.*|.*_tests?\.py")
 _FOLDER = r"_*(?:{})(?:[_-]\w*)?"
 _KEPT = "bak|backups?|archived?|trash|unused|graveyard"  # in a library, too, which has old interfaces that people use
 KEPT_ASIDE = re.compile(_FOLDER.format(_KEPT), re.IGNORECASE)
-_SET_ASIDE = re.compile(_FOLDER.format(f"{_KEPT}|old|legacy|deprecated|obsolete|outdated") + "|te?mp", re.IGNORECASE)
+_LEFT = f"{_KEPT}|old|legacy|deprecated|obsolete|outdated|drafts?"
+_SET_ASIDE = re.compile(_FOLDER.format(_LEFT) + "|te?mp", re.IGNORECASE)
 _PLACE_IN_ONE = re.compile(rf"\b(?=({_SET_ASIDE.pattern})[/.]\w)", re.IGNORECASE)
 _TEST_SET_ASIDE = re.compile(r"_+tests?_\w*\.py|_+\w+_test\.py")  # pytest would find it without the underscore
 _FOUND_BY_FILE = frozenset({"hubconf.py", "conftest.py"})  # by torch.hub or pytest
@@ -288,7 +289,19 @@ class Reached:
             folder = os.path.dirname(path) + os.sep
             if any(not other.startswith(folder) for other in self._importers[path]):
                 return False
-        return not self._sketches[path].only_defines
+        return not self._sketches[path].only_defines and not self._only_prepares(path)
+
+    def _only_prepares(self, path: str) -> bool:
+        """Is a file with definitions, of which nothing that it does uses any, a part of a package by its imports? Run
+        by hand it fails.
+        """
+        own = self._sketches[path]
+        if not own.defines or any(piece.kind == "main" for piece in own.pieces):
+            return False
+        names = {piece.name.encode() for piece in own.pieces if piece.name}
+        if any(not names.isdisjoint(piece.words) for piece in own.pieces if piece.kind == "does"):
+            return False
+        return any(one.level for one in surface(self._project, path).imports)
 
     def _is_imported_by_hand(self, path: str) -> bool:
         """Is a file of definitions there for whoever wants them?"""

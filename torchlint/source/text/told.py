@@ -11,6 +11,10 @@ from torchlint.vocabulary import words_of
 
 _PROGRAMS = (".ipynb", ".sh", ".bat", ".cmd", ".ps1", ".sbatch", ".slurm", ".pbs", "Makefile", "Dockerfile")
 
+_MANUALS = (".md", ".rst", ".txt")
+_OF_TREES = ("├".encode(), "└".encode(), b"|-", b"`-", b"+-")
+_IN_TREE = re.compile("(?:[ \\t]|│|┃|\\||\u00a0)*(?:├|└|┣|┗|[|`+]-{2,}[ \\t]*[\\w.])".encode())  # no table's `|---|`
+
 # Each begins with what is found fast: the outputs of a notebook are long.
 _DEFINED = (re.compile(rb"def (\w+)[ \t]*\("), re.compile(rb"class (\w+)[ \t]*[(:]"))
 _IMPORTED = re.compile(rb"import [^\n(]*(?:\([^()]*\)|[^\n]*)")
@@ -22,7 +26,7 @@ class Told:
     """
 
     def __init__(self, sketches: Mapping[str, Sketch], texts: Mapping[str, bytes]):
-        plain = {path: text for path, text in texts.items() if not path.endswith(_PROGRAMS)}
+        plain = {path: _without_trees(path, text) for path, text in texts.items() if not path.endswith(_PROGRAMS)}
         run = [_on_lines(path, text) for path, text in texts.items() if path not in plain]
         known = frozenset(piece.name.encode() for one in sketches.values() for piece in one.pieces)
         self.programs = [frozenset(words_of(text)) - _own(text, known) for text in run]
@@ -42,6 +46,13 @@ class Told:
     def place(self, path: str, names: Collection[bytes]) -> bool:
         """Does a text name a file by some of its names, and not only its own?"""
         return any(self._places[name] > (name in self._own[path]) for name in names)
+
+
+def _without_trees(path: str, text: bytes) -> bytes:
+    """A manual without the lines that only draw which files lie in which folder."""
+    if not path.endswith(_MANUALS) or not any(sign in text for sign in _OF_TREES):
+        return text
+    return b"\n".join(line for line in text.split(b"\n") if not _IN_TREE.match(line))
 
 
 def _own(text: bytes, known: frozenset[bytes]) -> frozenset[bytes]:
