@@ -55,7 +55,8 @@ def test_the_calls_of_a_copy_are_its_own(tree, main, severity):
 
 OLD = {
     "old.py": f"import torch\n\n\ndef scaled(x):\n    return {DEPRECATED}\n",
-    **{f"{name}.py": "import torch\n" for name in ("use", "net", "data")},
+    **{f"{name}.py": "import torch\n" for name in ("use", "data")},
+    "net.py": "import torch\nplain = torch.relu\n",
     "main.py": "import use, net, data\n",
 }
 PREPARES = f"import torch\nimport wandb\nfrom .net import plain\n\nwandb.init('x')\n\n\ndef scaled(x):\n    return {DEPRECATED}\n"
@@ -82,5 +83,5 @@ def test_a_file_that_is_only_drawn_in_a_tree_or_fails_by_hand_is_left_over(tree,
 
 @pytest.mark.parametrize(("folder", "severity"), [("drafts", "info"), ("draft_2", "info"), ("drafting", "warning")])
 def test_drafts(tree, folder, severity):
-    tree({f"{folder}/old.py": OLD["old.py"] + "\n\nscaled(1)\n", "main.py": "import torch\n"})
+    tree({f"{folder}/old.py": OLD["old.py"] + "\n\nscaled(1)\n", "main.py": "import torch\n", "README.md": "x\n"})
     assert severities("old") == {severity}
