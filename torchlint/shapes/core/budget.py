@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import collections
 import functools
+import types
 from collections.abc import Iterable
 from typing import Any
 
-from torchlint.shapes.core.values import Exhausted, Overworked
+import torch
+
+from torchlint.shapes.core.values import Exhausted, Overworked, Special, Unknown
 
 TORCH_STEPS = 30  # what one call of torch costs, in steps
 TOO_MUCH = "all its runs together take too much work"
@@ -89,12 +92,12 @@ class Budget:
         self.used = 0
         self.depth = 0
 
-    def spend(self, steps: int = 1) -> None:
-        """Count some steps and end the run when there are none left."""
+    def spend(self, steps: int = 1, more: int = 0) -> None:
+        """Count some steps and end the run when there are none left; they are `more` work than most."""
         self.used += steps
         if self.used > self.steps:
             raise Exhausted(f"it takes more than {self.steps:,} steps")
-        work.used += steps
+        work.used += steps + more
         if work.used > work.limit:
             raise Overworked(TOO_MUCH)
 
@@ -105,17 +108,23 @@ class Budget:
         if items > 64:
             self.spend(items >> 4)
 
-    def touch(self, *values: Any) -> None:
-        """Pay for code that may walk through values, and through what they hold as often as they hold it."""
+    def touch(self, value: Any) -> None:
+        """Pay for code that may walk through a value, and through what it holds as often as it holds it."""
+        kind = type(value)
+        if kind in _BARE or kind is str and len(value) < _SHORT or not holds(kind):
+            return
+        found = weight(value, self.LENGTH)
+        if found > self.LENGTH:
+            raise Exhausted("it walks through a structure that is too large")
+        if found > 64:
+            self.spend(found >> 4)
+
+    def touch_all(self, values: Iterable[Any]) -> None:
+        """Pay for each of several values."""
         for value in values:
             kind = type(value)
-            if kind in LIGHT or kind is str and len(value) < _SHORT or not holds(kind):
-                continue
-            found = weight(value, self.LENGTH)
-            if found > self.LENGTH:
-                raise Exhausted("it walks through a structure that is too large")
-            if found > 64:
-                self.spend(found >> 4)
+            if kind not in _BARE and (kind is not str or len(value) >= _SHORT):
+                self.touch(value)
 
 
 _SHORT = 480  # characters of a text that are touched for nothing
@@ -123,6 +132,8 @@ _SHORT = 480  # characters of a text that are touched for nothing
 
 # What is the same to touch whatever its value is; integers are never long here.
 LIGHT = frozenset({int, float, bool, complex, type(None), type(...), type, type(len), type(lambda: 0)})
+# What holds nothing to be touched: these, and others that are met all the time.
+_BARE = LIGHT | {types.ModuleType, types.MethodType, torch.Tensor, torch.nn.Parameter, torch.dtype, Unknown, Special}
 _ITEMS = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -235,20 +246,19 @@ _METHODS: dict[type, dict[str, str]] = {
 def pay(budget: Budget, function: Any, args: tuple | list, kwargs: dict[str, Any]) -> None:
     """Pay for a call of Python's own code: all that it can reach, unless it is known to touch less."""
     owner = getattr(function, "__self__", None)
-    if owner is not None and type(owner) not in LIGHT and holds(type(owner)):
-        for base, methods in _METHODS.items():
-            if isinstance(owner, base):
-                how = methods.get(function.__name__)
-                if how == _STORES:
-                    return
-                if how == _LOOKS_UP:
-                    return budget.touch(*args[:1])
-                if how == _SHIFTS:
-                    return budget.spend(len_of(owner) >> 10)
-                if base is str:
-                    budget.length(len_of(owner) if how else len_of(owner) >> 3)
-                break
+    kind = type(owner)
+    if kind not in _BARE and holds(kind):
+        base = kind if kind in _METHODS else next((base for base in _METHODS if issubclass(kind, base)), None)
+        how = _METHODS[base].get(function.__name__) if base is not None else None
+        if how == _STORES:
+            return
+        if how == _LOOKS_UP:
+            return budget.touch_all(args[:1])
+        if how == _SHIFTS:
+            return budget.spend(len_of(owner) >> 10)
+        if base is str:
+            budget.length(len_of(owner) if how else len_of(owner) >> 3)
         budget.touch(owner)
-    budget.touch(*args)
+    budget.touch_all(args)
     if kwargs:
-        budget.touch(*kwargs.values())
+        budget.touch_all(kwargs.values())

@@ -14,6 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
+from types import ModuleType, NoneType
 from typing import Any
 
 import torch
@@ -83,7 +84,10 @@ class Changes:
 
     def call(self, function: Any) -> None:
         """A method of a container may change it."""
-        owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        owner = getattr(function, "__self__", None)
+        if type(owner) in _NO_CONTAINERS:
+            return
+        name = getattr(function, "__name__", "")
         if isinstance(owner, CONTAINERS) and name in CHANGING:
             self.containers.append(owner)
             if name in FILLING and self.loops:
@@ -146,7 +150,7 @@ class Changes:
         """
         items = dict.items(container) if isinstance(container, dict) else enumerate(container)
         for place, old in list(items):
-            if type(old) is Unknown and old.reason == _OVERWRITTEN and old.known is None:
+            if type(old) is Unknown and old.known is None and old.reason == _OVERWRITTEN:
                 continue  # registries are filled under one unknown name after the other
             if place not in but and (
                 type(value) is Unknown or type(old) is type(value) and not may_be_alike(old, value)
@@ -527,7 +531,7 @@ def loosen(container: Any) -> None:
         deque.append(container, REST)
 
 
-_NO_CONTAINERS = frozenset({type(None), bool, int, float, str, torch.Tensor, nn.Parameter})
+_NO_CONTAINERS = frozenset({NoneType, bool, int, float, str, ModuleType, torch.Tensor, nn.Parameter})
 
 
 def is_open(container: Any) -> bool:
@@ -537,9 +541,9 @@ def is_open(container: Any) -> bool:
         return id(REST) in map(id, container)  # nothing is asked if it equals
     if kind in _NO_CONTAINERS:
         return False
-    if isinstance(container, dict):
+    if kind is dict or isinstance(container, dict):
         return dict.__contains__(container, REST)
-    if isinstance(container, set):
+    if kind is set or isinstance(container, set):
         return set.__contains__(container, REST)
     if isinstance(container, VIEWS):
         return REST in container.mapping

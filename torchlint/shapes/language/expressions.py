@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlint.shapes.core.budget import Budget, work
-from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
+from torchlint.shapes.core.operators import GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.alike_rounds import ENOUGH, filled_up
 from torchlint.shapes.language.awaiting import awaited
+from torchlint.shapes.language.comparisons import comparison
 from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.several import in_order
@@ -19,7 +20,7 @@ from torchlint.shapes.language.truths import alternatives, conjunction
 from torchlint.shapes.language.unimportant_choices import chosen_alike
 from torchlint.shapes.language.walking import TABLE, last_word
 from torchlint.shapes.language.windows import known_lengths, windows
-from torchlint.shapes.tensors.wild import RANGE, TEXT, unknown
+from torchlint.shapes.tensors.wild import RANGE, TEXT
 
 Evaluate = Callable[[Frame], Any]
 MISSING = object()
@@ -57,10 +58,8 @@ def _load(name: str, scope: CompiledScope, node: ast.Name | None = None) -> Eval
             return lambda frame: frame.machine.lexical_class(frame)[0]
 
         def load_global(frame):
-            try:
-                return frame.globals[name]
-            except KeyError:
-                return frame.machine.builtin(name, scope.program, node)
+            value = frame.globals.get(name, MISSING)
+            return frame.machine.builtin(name, scope.program, node) if value is MISSING else value
 
         return load_global
     if scope.kind == "class" and hops == 0:
@@ -170,45 +169,8 @@ def _boolean(node: ast.BoolOp, scope: CompiledScope) -> Evaluate:
 
 
 def _compare(node: ast.Compare, scope: CompiledScope) -> Evaluate:
-    left = expression(node.left, scope)
     rest = [(type(op), expression(c, scope)) for op, c in zip(node.ops, node.comparators)]
-    place = scope.place(node)
-    if len(rest) == 1 and rest[0][0] in COMPARE:
-        apply, right = COMPARE[rest[0][0]], rest[0][1]
-
-        def compare_two(frame):
-            a, b = left(frame), right(frame)
-            if type(a) in NUMBERS and type(b) in NUMBERS:
-                return apply(a, b)
-            frame.machine.place = place
-            return frame.machine.compare(apply, a, b)
-
-        return compare_two
-
-    def compare(frame):
-        machine, a, result = frame.machine, left(frame), True
-        for kind, right in rest:
-            b = right(frame)
-            machine.place = place
-            match kind:
-                case ast.Is:
-                    result = machine.same(a, b)
-                case ast.IsNot:
-                    result = machine.same(a, b)
-                    result = result if type(result) is Unknown else not result
-                case ast.In:
-                    result = machine.contains(b, a)
-                case ast.NotIn:
-                    result = machine.contains(b, a)
-                    result = unknown(result.reason, result.known) if type(result) is Unknown else not result
-                case _:
-                    result = machine.compare(COMPARE[kind], a, b)
-            if len(rest) > 1 and (type(result) is Unknown or not machine.truth(result, place)):
-                return result
-            a = b
-        return result
-
-    return compare
+    return comparison(expression(node.left, scope), rest, scope.place(node))
 
 
 def _choice(node: ast.IfExp, scope: CompiledScope) -> Evaluate:

@@ -183,10 +183,11 @@ class Closure:
             if unknown is not None:
                 self.frame.machine.changes.loosen(extra)
         missing = []
-        for position, name in enumerate(names):
+        for position, name in enumerate(names[count:], count):
             if name not in bound:
                 if position >= first_default:
-                    bound[name] = self._default(self.defaults[position - first_default], name, unknown)
+                    value = self.defaults[position - first_default]
+                    bound[name] = value if unknown is None else self._default(value, name)
                 elif unknown is not None:
                     bound[name] = unknown
                 else:
@@ -194,7 +195,8 @@ class Closure:
         for name in code.only_named:
             if name not in bound:
                 if name in self.named_defaults:
-                    bound[name] = self._default(self.named_defaults[name], name, unknown)
+                    value = self.named_defaults[name]
+                    bound[name] = value if unknown is None else self._default(value, name)
                 elif unknown is not None:
                     bound[name] = unknown
                 else:
@@ -207,10 +209,9 @@ class Closure:
             )
         return bound
 
-    def _default(self, value: Any, name: str, unknown: Unknown | None) -> Any:
+    def _default(self, value: Any, name: str) -> Any:
         """A default where another value may be given under a name that nobody knows: it is likely, not certain."""
-        if unknown is not None:
-            self.frame.machine.presume(self.code._names[name])
+        self.frame.machine.presume(self.code._names[name])
         return value
 
     def _recurs(self, args: tuple) -> bool:
@@ -229,8 +230,7 @@ class Closure:
         run = code.run
         frame = Frame(self.bind(args, kwargs), self.frame, self.frame.globals, machine, code)
         budget = machine.budget
-        budget.spend(2)
-        work.spend(Work.FUNCTION + (budget.depth >> Work.DEEPER))
+        budget.spend(2, Work.FUNCTION + (budget.depth >> Work.DEEPER))
         if (budget.depth >= RECURSION or code.cut) and self._recurs((*args, *frame.vars.values())):
             made = machine.changes.recursion(args)
             if code.name != "__init__" or not args:

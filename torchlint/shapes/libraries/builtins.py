@@ -69,7 +69,7 @@ def _isinstance(machine, value, kinds):
         return False
     if isinstance(value, Array) or kinds is Array:
         return kinds is Array and isinstance(value, Array)
-    if isinstance(value, torch.nn.Parameter) and kinds is torch.Tensor:
+    if kinds is torch.Tensor and isinstance(value, torch.nn.Parameter):
         return True
     if isinstance(value, kinds):
         return True
@@ -160,7 +160,7 @@ def _extreme(best):
         if any(type(k) is Unknown for k in keys):
             found = in_any_order(values) if machine.wild else None
             return found[0] if found else Unknown("the largest or smallest of unknown values")
-        machine.budget.touch(keys, keys)
+        machine.budget.touch_all((keys, keys))
         return values[keys.index(best(keys))]
 
     return find

@@ -93,7 +93,7 @@ def _sort(machine, method, key=None, reverse=False):
 
 def order_of(machine, keys: list, reverse: bool = False) -> list[int]:
     """The positions of the keys in their order."""
-    machine.budget.touch(*[keys] * len(keys).bit_length())
+    machine.budget.touch_all([keys] * len(keys).bit_length())
     return sorted(range(len(keys)), key=lambda i: keys[i], reverse=bool(reverse))
 
 

@@ -103,7 +103,8 @@ def _method(function):
 
 def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[str, Any]) -> None:
     unknown = kwargs.pop("*", None)
-    fields = {n: f for n, f in fields_of(machine, kind).items() if f.init is not False}
+    declared = fields_of(machine, kind)
+    fields = {n: f for n, f in declared.items() if f.init is not False}
     positional = [n for n, f in fields.items() if not f.kw_only]
     is_of_library = issubclass(kind, StandIn)  # which has fields of its own, before these
     args = () if is_of_library else args
@@ -117,7 +118,7 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
         if (name not in fields and not is_of_library) or name in values:
             raise TypeError(f"{kind.__name__}() got an unexpected keyword argument '{name}'")
         values[name] = value
-    for name, field in fields_of(machine, kind).items():
+    for name, field in declared.items():
         if name in values:
             value = values[name]
         elif unknown is not None and field.default is None:

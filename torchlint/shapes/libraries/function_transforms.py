@@ -38,7 +38,7 @@ def _transform(name: str, run: Callable) -> Special:
         def call(machine, *args, **kwargs):
             if "*" in kwargs:
                 return Unknown("its arguments are unknown")
-            machine.budget.touch(args, kwargs)
+            machine.budget.touch_all((args, kwargs))
             try:
                 return run(machine, func, args, kwargs, *options, **named)
             except _NotKnown:

@@ -513,7 +513,7 @@ MAKING_NUMBERS = {_integer: wild.WHOLE, _float: wild.REAL}
 # Guards of functions that make a number or a text of what they are given, and change nothing.
 IN_PART = frozenset({_integer, _float, _tensor_of_sizes})
 # A method of these costs a step or two, not as many as one of torch.
-PYTHON_TYPES = (
+PYTHON_TYPES: tuple[type, ...] = (
     str,
     bytes,
     list,
@@ -528,6 +528,8 @@ PYTHON_TYPES = (
     collections.defaultdict,
     range,
 )
+_PYTHON_KINDS = frozenset(PYTHON_TYPES)
+_NOT_OF_PYTHON = frozenset({types.NoneType, types.ModuleType, torch.Tensor, nn.Parameter})  # met most often
 CHEAP_ON_MODULES = frozenset(
     "__init__ add_module register_module register_buffer register_parameter append register_forward_hook"
     " register_forward_pre_hook register_full_backward_hook register_backward_hook extra_repr forward "
@@ -536,14 +538,19 @@ CHEAP_ON_MODULES = frozenset(
 CONTEXTS = (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode, StandIn)
 
 
+def is_of_python(kind: type) -> bool:
+    """Whether what is of a kind is a value of Python's own."""
+    return kind in _PYTHON_KINDS or kind not in _NOT_OF_PYTHON and issubclass(kind, PYTHON_TYPES)
+
+
 def find(function: Any) -> Callable | None:
     """The guard of a bound method, if it has one."""
     owner = getattr(function, "__self__", None)
-    if owner is None or isinstance(owner, (types.ModuleType, type)):
-        return None
     kind = type(owner)
     if kind in _TABLES:
         table = _TABLES[kind]
+    elif isinstance(owner, (types.ModuleType, type)):
+        return None
     else:
         table = next((table for base, table in METHODS if isinstance(owner, base)), None)
     name = getattr(function, "__name__", "")
@@ -555,3 +562,4 @@ _TABLES = {
     kind: next((table for base, table in METHODS if issubclass(kind, base)), None)
     for kind in (torch.Tensor, nn.Parameter, str, list, dict, set, tuple)
 }
+_TABLES |= dict.fromkeys((types.NoneType, types.ModuleType))  # what is bound to nothing, or to a module of Python

@@ -243,7 +243,7 @@ def _attrgetter(machine, *names):
         values = []
         for name in names:
             value = owner
-            machine.budget.touch(name, name, name)
+            machine.budget.touch_all((name, name, name))
             for part in name.split("."):
                 machine.budget.spend()
                 value = machine.get(value, part)
@@ -272,7 +272,7 @@ def _deepcopy(machine, value, *_):
     if isinstance(value, nn.Module):
         machine.walk(value)
         machine.budget.spend(200 * sum(1 for _ in modules_of(value)))
-    machine.budget.touch(*[value] * 8)
+    machine.budget.touch_all([value] * 8)
     if isinstance(value, torch.Tensor) and not value.is_leaf and surely_has_graph(value):
         return machine.foreign(copy.deepcopy, (value,), {})
     if isinstance(value, nn.Module):

@@ -129,10 +129,12 @@ class Attributes:
             return getattr(owner, name)
         if name.startswith("__") and name.endswith("__"):
             return self._dunder(owner, name)
-        if isinstance(owner, torch.Tensor):
-            return self._of_tensor(owner, name)
         if isinstance(owner, nn.Module):
             return self._of_module(owner, name)
+        if self.owned.get(kind):  # most often; classes are asked below
+            return self._of_instance(owner, name)
+        if isinstance(owner, torch.Tensor):
+            return self._of_tensor(owner, name)
         if self.is_own(owner):
             return self._of_instance(owner, name)
         if isinstance(owner, type):
@@ -512,7 +514,7 @@ class Attributes:
         kind = value if isinstance(value, type) else type(value)
         known = self.owned.get(kind)
         if known is None:
-            known = self.owned[kind] = any(base in self.codes for base in kind.__mro__)
+            known = self.owned[kind] = not self.codes.keys().isdisjoint(kind.__mro__)
         return known
 
     def is_open(self, kind: type) -> bool:

@@ -33,6 +33,7 @@ MODULES = 64  # in one container that is lent
 REACH = 6  # how far what is lent is looked through
 LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
+_WITHOUT_PARTS = frozenset({*_OWN_KEYS, types.NoneType, torch.Tensor, nn.Parameter, torch.dtype, torch.device})
 _HELD = (*CONTAINERS, nn.Module, Optimizer, LRScheduler)  # what may be filled, moved or set in hands nobody knows
 _PLAIN = (int, float, bool, str, list, tuple, dict, set, types.NoneType)  # which cannot be called
 _OF_TORCH = (torch.Size, torch.dtype, torch.device)
@@ -222,11 +223,12 @@ class Certainty(PlainRefusals):
                 if value.within is not None:  # whichever it is
                     self.budget.spend(1 + (len_of(value.within) >> 4))
                     self.lend(value.within.values() if isinstance(value.within, dict) else value.within)
-                continue
-            for held in self._reached_by(value):
-                self._lend_one(held)
-            if self._are_called_back(value):
-                self.presumed = True
+            elif type(value) in _WITHOUT_PARTS:
+                self.budget.spend()
+            else:
+                for held in self._reached_by(value):
+                    self._lend_one(held)
+                self.presumed |= self._are_called_back(value)
 
     def of_owner(self, method: Unknown) -> list[Any]:
         """What a method of a base that is not known may change, for it may call those of the program."""

@@ -62,6 +62,7 @@ GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
 _PARTS = ("split", "rsplit", "partition", "rpartition")  # of a text
 _RESHAPES = frozenset({"view", "reshape", "flatten"})
 _RESIZES = frozenset({"resize_", "resize_as_", "set_"})
+_WITHOUT_PARTS = frozenset({types.NoneType, types.ModuleType, str, list, dict, set, tuple})  # that may be missing
 _TURNS = 16  # changes of rows that are remembered
 
 
@@ -225,12 +226,13 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             return self.run_special(function, args, kwargs)
         if kind is functools.partial:
             return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
-        if isinstance(function, type):
-            return self.construct(function, args, kwargs)
-        if isinstance(function, nn.Module):
-            return self.call_module(function, args, kwargs)
-        if functions.closure_of(getattr(kind, "__call__", None)) is not None:
-            return kind.__call__(function, *args, **kwargs)
+        if kind is not types.BuiltinFunctionType:
+            if isinstance(function, type):
+                return self.construct(function, args, kwargs)
+            if isinstance(function, nn.Module):
+                return self.call_module(function, args, kwargs)
+            if functions.closure_of(getattr(kind, "__call__", None)) is not None:
+                return kind.__call__(function, *args, **kwargs)
         if "*" in kwargs:
             return self._left_out(function, "its arguments are unknown", args)
         if not callable(function) and (called := self.ask_callable(function)) is not None:
@@ -259,8 +261,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def run_special(self, special: Special, args: list, kwargs: dict[str, Any]) -> Any:
         """Call one of our own functions."""
-        self.budget.spend()
-        budget.work.spend(budget.Work.NATIVE)
+        self.budget.spend(1, budget.Work.NATIVE)
         if self.files_written.any:
             self.files_written.give(self, special, [*args, *kwargs.values()])
         if self.wild and special.__dict__.get("pure") and wild.choices_in([args, kwargs])[0]:
@@ -292,7 +293,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         owner = getattr(function, "__self__", None)
         if type(owner) is str and not owner and function.__name__ in _PARTS:
             self.presume()  # a path or a name that is not given here: `options.checkpoint.split("/")`
-        if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
+        is_plain = type(owner) in _WITHOUT_PARTS
+        if not is_plain and guards.is_unfinished(owner) and not guards.is_of_every_module(function):
             return Unknown("an object of which only a part is known")
         if not paid:
             self._pay(function, owner, args, kwargs)
@@ -361,7 +363,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         return Unknown(reason)
 
     def _pay(self, function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        of_python = isinstance(owner, guards.PYTHON_TYPES)
+        of_python = guards.is_of_python(type(owner))
         self.budget.spend(3 if of_python else TORCH_STEPS)
         if isinstance(owner, nn.Module) and function.__name__ not in guards.CHEAP_ON_MODULES:
             self.walk(owner)

@@ -40,6 +40,7 @@ LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknow
 
 
 _LAYERS = (nn.ModuleDict, nn.ModuleList, nn.Sequential)
+_OPEN_KEYS = frozenset({Unknown, slice})  # which may stand for several
 _NO_PLACES = frozenset({list, dict, str, float})  # in a list
 
 
@@ -236,9 +237,8 @@ class Operations(Texts):
                     return item in items
                 self.budget.length(len_of(items) or len(items))
                 if type(item) not in LIGHT:
-                    self.budget.touch(
-                        item if isinstance(item, str) or isinstance(items, (dict, set, frozenset)) else items
-                    )
+                    hashed = isinstance(item, str) or isinstance(items, (dict, set, frozenset))
+                    self.budget.touch(item if hashed else items)
                 found = item in items
                 if not found and not isinstance(items, (str, bytes, range)) and Unknown in map(type, items):
                     return wild.truth("one of the items is unknown")
@@ -373,6 +373,8 @@ class Operations(Texts):
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key] = value`"""
+        if type(owner) is dict and type(key) not in _OPEN_KEYS:
+            return self._put(owner, key, value)
         if isinstance(owner, torch.Tensor) or type(owner) is Unknown and owner.known is not None:
             unknown = any(type(part) is Unknown for part in (owner, self._index(key), value))
             has_graph = type(value) is Unknown or isinstance(value, torch.Tensor) and value.requires_grad
@@ -405,13 +407,16 @@ class Operations(Texts):
             self.budget.length(len(owner) + len(items))
             owner[key] = items
         else:
-            self.budget.touch(key)
-            if self.changes.loops:
-                self.changes.put(owner, key, value)
-            try:
-                owner[key] = value
-            except TypeError as error:
-                raise self.deny(error, owner)
+            self._put(owner, key, value)
+
+    def _put(self, owner: Any, key: Any, value: Any) -> None:
+        self.budget.touch(key)
+        if self.changes.loops:
+            self.changes.put(owner, key, value)
+        try:
+            owner[key] = value
+        except TypeError as error:
+            raise self.deny(error, owner)
 
     def put_somewhere(self, owner: Any, value: Any) -> None:
         """`owner[key] = value` where nobody knows the key: what is there may be overwritten, and a dict may grow."""

@@ -288,7 +288,7 @@ class Listener(device_tags.PatientListener):
         if self._count < REMEMBERED:
             self._count += 1
             for tensor in result if isinstance(result, (tuple, list)) else (result,):
-                if isinstance(tensor, torch.Tensor) and all(tensor is not a for a in args):
+                if isinstance(tensor, torch.Tensor) and id(tensor) not in map(id, args):
                     tensor.torchlint_made_by = made
                 elif isinstance(tensor, torch.Tensor) and _has_changed(tensor, made):
                     tensor.torchlint_changed_by = made

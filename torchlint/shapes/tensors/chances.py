@@ -24,6 +24,8 @@ def is_by_chance(value: Any) -> bool:
 
 def follow(name: str, args: tuple, tensors: list, result: Any) -> None:
     """Mark the result of an operation, if what it holds is so by chance."""
+    if name not in _OPERATIONS:
+        return
     if name in ("randint", "randint_like"):
         bounds = [a for a in args if type(a) is int]
         _mark(result, (bounds[-2] if len(bounds) > 1 else 0, bounds[-1] - 1) if bounds else None)
@@ -48,8 +50,11 @@ def _shift(name: str) -> tuple[int, int] | None:
 
 
 def _keeps_chance(name: str) -> bool:
-    of_masks = ("bitwise_not", "logical_not", "index", "index_select", "any", "all")
-    return name in of_masks or name in ranges.COPIES and name not in ("repeat", "expand_copy", "roll")
+    return name in _OF_MASKS or name in ranges.COPIES and name not in ("repeat", "expand_copy", "roll")
+
+
+_OF_MASKS = frozenset("bitwise_not logical_not index index_select any all".split())
+_OPERATIONS = frozenset("randint randint_like topk max argmax eq ne lt ge le gt".split()) | _OF_MASKS | ranges.COPIES
 
 
 def _bounds(tensor: torch.Tensor) -> tuple[int, int] | None:

@@ -13,7 +13,9 @@ import torch
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted
 
-_SINGLE = frozenset({torch.Tensor, torch.nn.Parameter, int, float, bool, type(None)})
+_SINGLE = frozenset(
+    {torch.Tensor, torch.nn.Parameter, torch.dtype, torch.device, torch.Size, int, float, bool, str, type(None)}
+)
 PIECES = 20_000  # tensors that one call may give
 FEW = 16  # tensors, given as a list, that any function may do with them what it likes
 # What is known to look at each tensor of a list once; what others do with n of them may take n³ steps, as the best

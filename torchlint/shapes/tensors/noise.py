@@ -30,8 +30,12 @@ def follow(name: str, args: tuple, tensors: list, result: Any) -> None:
     if name in ("randn", "randn_like", "rand", "rand_like"):
         result.untyped_storage().noise = Noise(True) if name.startswith("randn") else _UNIT
         return
-    drawn = [_noise(tensor) for tensor in tensors]
-    if not drawn or None in drawn:
+    drawn = []
+    for tensor in tensors:
+        if (one := _noise(tensor)) is None:
+            return
+        drawn.append(one)
+    if not drawn:
         return
     if name in ("argmax", "argmin", "max", "min", "topk"):
         _choose(tensors[0], args[1 + (name == "topk") :], result[-1] if isinstance(result, tuple) else result)
