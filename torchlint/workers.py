@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 
@@ -48,16 +49,21 @@ class Fixed(Struct, frozen=True):
 
 # What a dry run leaves refers to itself. Looking for garbage after each file would take longer than linting most. What
 # is only read is let go by hand: nobody looks through what lives on, as the indexes of files that many import do.
-_GROWTH = 300 << 20
-_MUCH_GROWTH = 4 * _GROWTH
-_OBJECTS = 2_000_000  # as many new ones are looked through within one file, too
+_GROWTH = 500 << 20
+_MUCH_GROWTH = 1200 << 20
+_OBJECTS = 4_000_000  # as many new ones are looked through within one file, too
 _held = 0
 _collected = 0
+_has_torch = False
 
 
 def _collect(dry_run: bool) -> None:
     """Free what is garbage if this process has grown: what is young, and every fourth time all."""
-    global _held, _collected
+    global _held, _collected, _has_torch
+    if not _has_torch and "torch" in sys.modules:  # which stays, and would be looked through as if it were new
+        _has_torch = True
+        _held = memory()
+        gc.freeze()
     grown = memory() - _held
     if grown > (_GROWTH if dry_run else _MUCH_GROWTH):
         _collected += 1
