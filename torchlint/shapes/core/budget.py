@@ -168,12 +168,12 @@ def weight(value: Any, most: int) -> int:
         if kind in LIGHT:
             continue
         total += 3
-        if not holds(kind):
-            continue
         items: Iterable[Any] = ()
         if kind is list or kind is tuple:
             total += len(one)
             items = one if total <= most else ()
+        elif not holds(kind):
+            continue
         elif isinstance(one, (str, bytes)):
             total += len(one) >> 3
         elif isinstance(one, dict):
@@ -204,7 +204,7 @@ def weight(value: Any, most: int) -> int:
                 total += 4 + (len(item) >> 3)
             elif kind in LIGHT:
                 continue
-            elif holds(kind):
+            elif kind is list or kind is tuple or holds(kind):
                 stack.append(item)
             else:
                 bare.add(kind)

@@ -35,6 +35,14 @@ def weights_of(root: nn.Module) -> Iterator[nn.Parameter]:
     return (parameter for _, parameter in _tensors_of(root, "_parameters"))
 
 
+def number_of_weights(root: nn.Module) -> int:
+    """How many parameters are in a module."""
+    held = vars(root)
+    if held.get("_modules"):
+        return sum(1 for _ in weights_of(root))
+    return len({id(weight) for weight in held.get("_parameters", {}).values() if isinstance(weight, torch.Tensor)})
+
+
 def own_weights_of(module: nn.Module) -> list[nn.Parameter]:
     """Those of its own, without what its parts have."""
     return [weight for weight in vars(module).get("_parameters", {}).values() if isinstance(weight, torch.Tensor)]

@@ -16,6 +16,7 @@ from torchlint.shapes.language import statements, written
 from torchlint.shapes.language.cut_short import is_open
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import CompiledScope, Frame, gives_value, has_yield, price_of
+from torchlint.shapes.language.several import in_order
 from torchlint.shapes.language.touching import words_in
 
 ENOUGH_YIELDS = 64
@@ -318,12 +319,12 @@ def compile_function(node, scope: CompiledScope) -> Callable[[Frame], Any]:
         return lambda frame: Unknown("a function with a gap")
     code = Code(node, scope)
     arguments = node.args
-    defaults = [expression(d, scope) for d in arguments.defaults]
+    defaults = in_order([expression(d, scope) for d in arguments.defaults])
     named = [(a.arg, expression(d, scope)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d]
 
     def make(frame):
         frame.machine.budget.spend(5)
-        closure = Closure(code, frame, tuple(d(frame) for d in defaults), {n: d(frame) for n, d in named})
+        closure = Closure(code, frame, tuple(defaults(frame)), {n: d(frame) for n, d in named} if named else {})
         function = _function_of(closure)
         function.__name__ = code.name
         function.__qualname__ = code.name if frame.code is None else f"{frame.code.name}.{code.name}"

@@ -24,7 +24,7 @@ from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.running_down import FallingSides, limited
-from torchlint.shapes.language.targets import store, store_name
+from torchlint.shapes.language.targets import read_name, read_or_none, store, store_name
 from torchlint.shapes.language.unimportant_choices import changed_alike
 from torchlint.shapes.language.walking import last_word, walk
 
@@ -251,14 +251,12 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
 def _changed(head: list[ast.AST], body: list[ast.stmt], scope: CompiledScope) -> tuple[list[Name], list[Callable]]:
     """How the names are read and set that a loop binds, and how the containers are read that it may fill."""
     nodes = [*head, *body]
-    return _names(bound_in(nodes, scope), nodes[0], scope), filled_in(body, partial(expression, scope=scope))
+    names = [(read_or_none(word, nodes[0], scope), store_name(word, scope)) for word in bound_in(nodes, scope)]
+    return names, filled_in(body, partial(expression, scope=scope))
 
 
 def _names(words: list[str], at: ast.AST, scope: CompiledScope) -> list[Name]:
-    return [
-        (expression(ast.copy_location(ast.Name(word, ast.Load()), at), scope), store_name(word, scope))
-        for word in words
-    ]
+    return [(read_name(word, at, scope), store_name(word, scope)) for word in words]
 
 
 def _repeated(nodes: list[ast.stmt], scope: CompiledScope) -> Run:
@@ -552,6 +550,9 @@ def _definition(node, scope: CompiledScope) -> Run:
     target = store_name(node.name, scope)
 
     def define(frame):
+        target(frame, make(frame))
+
+    def define_decorated(frame):
         found = [(d(frame), place) for d, place in decorators]
         value = make(frame)
         for decorator, place in reversed(found):
@@ -559,7 +560,7 @@ def _definition(node, scope: CompiledScope) -> Run:
             value = frame.machine.decorate(decorator, value)
         target(frame, value)
 
-    return define
+    return define_decorated if decorators else define
 
 
 def _match(node: ast.Match, scope: CompiledScope) -> Run:

@@ -79,3 +79,22 @@ def store_name(name: str, scope: CompiledScope) -> Callable[[Frame, Any], None]:
         frame.vars[name] = value
 
     return set_free
+
+
+def read_name(word: str, at: ast.AST, scope: CompiledScope) -> Callable[[Frame], Any]:
+    """The closure that reads a name, as if it stood there."""
+    return expression(ast.copy_location(ast.Name(word, ast.Load()), at), scope)
+
+
+def read_or_none(word: str, at: ast.AST, scope: CompiledScope) -> Callable[[Frame], Any]:
+    """The same where it is only compared: a variable of a function without a value is like no other, nor like itself
+    before.
+    """
+    if scope.kind == "module" or scope.find(word) != 0:
+        return read_name(word, at, scope)
+
+    def read(frame):
+        held = frame.vars
+        return held[word] if word in held else object()
+
+    return read

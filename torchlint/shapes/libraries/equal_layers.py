@@ -89,9 +89,12 @@ class EqualLayers:
         """By what an object that is to be initialised is equal to another; None if nobody can tell."""
         if init in self._cheap or not isinstance(made, nn.Module):
             return None
-        if made.__dict__ or _is_watched() or any(closure_of(getattr(type(made), name, None)) for name in _ASKED):
+        kind = type(made)
+        if made.__dict__ or _is_watched():
             return None
-        given = [type(made), init, torch.get_default_dtype(), len(args), *kwargs]
+        if not kind.__module__.startswith("torch.") and any(closure_of(getattr(kind, name, None)) for name in _ASKED):
+            return None
+        given = [kind, init, torch.get_default_dtype(), len(args), *kwargs]
         for value in (*args, *kwargs.values()):
             if not _is_plain(value):
                 return None

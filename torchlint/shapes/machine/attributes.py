@@ -131,12 +131,10 @@ class Attributes:
             return self._dunder(owner, name)
         if isinstance(owner, nn.Module):
             return self._of_module(owner, name)
-        if self.owned.get(kind):  # most often; classes are asked below
+        if self.is_own(owner):
             return self._of_instance(owner, name)
         if isinstance(owner, torch.Tensor):
             return self._of_tensor(owner, name)
-        if self.is_own(owner):
-            return self._of_instance(owner, name)
         if isinstance(owner, type):
             return self._of_type(owner, name)
         for base, names in METHODS.items():
@@ -255,7 +253,7 @@ class Attributes:
             return table_of(owner, name)
         try:
             found = own_part(owner, name)
-            if self._may_be_field(owner, name, found):
+            if type(found) is types.MethodType and self._may_be_field(owner, name, found):
                 return Unknown(f"{name} may be a field")
             return Unknown("a parameter without sizes") if isinstance(found, UninitializedTensorMixin) else found
         except AttributeError as error:
@@ -268,7 +266,9 @@ class Attributes:
     def _of_instance(self, owner: Any, name: str) -> Any:
         try:
             found = getattr(owner, name)
-            return Unknown(f"{name} may be a field") if self._may_be_field(owner, name, found) else found
+            if type(found) is types.MethodType and self._may_be_field(owner, name, found):
+                return Unknown(f"{name} may be a field")
+            return found
         except AttributeError as error:
             kind = owner if isinstance(owner, type) else type(owner)
             reads = None if kind is owner else getattr(owner, READS, None)
@@ -278,11 +278,11 @@ class Attributes:
                 return _of_base(owner, name)
             raise self.lacks(error, owner, name)
 
-    def _may_be_field(self, owner: Any, name: str, found: Any) -> bool:
+    def _may_be_field(self, owner: Any, name: str, found: types.MethodType) -> bool:
         """Whether a function that is set in the body of a class becomes no method of its objects: `step: Callable =
         train` in one of which a base or a decorator is not known, which may make fields of what is set there.
         """
-        if type(found) is not types.MethodType or found.__self__ is not owner or not self.is_open(type(owner)):
+        if found.__self__ is not owner or not self.is_open(type(owner)):
             return False
         kind = next((base for base in type(owner).__mro__ if name in vars(base)), None)
         if kind not in self.codes:
@@ -290,9 +290,9 @@ class Attributes:
         if name in vars(kind).get("__annotations__", ()):
             return True
         node, closure = self.codes[kind].node, functions.closure_of(found)
-        is_inside = closure is not None and closure.code.node in ast.walk(node)  # `run = forward`
-        sets = (one.targets for one in node.body if isinstance(one, ast.Assign))
-        return not is_inside and any(last_word(target) == name for targets in sets for target in targets)
+        targets = (target for one in node.body if isinstance(one, ast.Assign) for target in one.targets)
+        is_set = any(last_word(target) == name for target in targets)
+        return is_set and (closure is None or closure.code.node not in ast.walk(node))  # else it is `run = forward`
 
     def _of_type(self, owner: type, name: str) -> Any:
         if name in METHODS.get(owner, ()) or issubclass(owner, enum.Enum):

@@ -299,19 +299,20 @@ class Certainty(PlainRefusals):
                 yield held
         for base in kind.__mro__:
             for held in vars(base).values() if base in self.codes else ():
-                if isinstance(held, CONTAINERS):
-                    yield held
-                elif closure := functions.closure_of(held):
+                if closure := functions.closure_of(held):
                     yield from self._named_by(closure)
+                elif isinstance(held, CONTAINERS):
+                    yield held
 
     def _named_by(self, closure: functions.Closure) -> Iterator[Any]:
         """The containers of the scopes around a function that it may fill."""
         words, frame = closure.code.words, closure.frame
         self.budget.spend(1 + len(words) >> 2)
         while frame is not None:
-            for name in words & frame.vars.keys():
-                if isinstance(frame.vars[name], CONTAINERS):
-                    yield frame.vars[name]
+            held = frame.vars
+            for name in words & held.keys():
+                if isinstance(held[name], CONTAINERS):
+                    yield held[name]
             frame = frame.parent
 
     def may_be_moved(self, tensors: Any) -> bool:

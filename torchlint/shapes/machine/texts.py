@@ -29,7 +29,7 @@ class Texts:
         if type(value) is Unknown or type(spec) is Unknown:
             return wild.text()
         self.budget.touch(spec)
-        if any(len(n) > 4 or int(n) > 1000 for n in _numbers(spec)):
+        if spec and any(len(n) > 4 or int(n) > 1000 for n in _numbers(spec)):
             raise Exhausted("it formats a very long text")
         if type(value) is str:
             self.budget.length(len(value))

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core import standins
-from torchlint.shapes.core.held_parts import weights_of
+from torchlint.shapes.core.held_parts import number_of_weights
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CONTAINERS
@@ -178,7 +178,7 @@ class Classes:
             made = self._layer(kind, tuple(args), kwargs)
             if type(made) is not Unknown:
                 if kind not in guards.CONTAINERS:
-                    self.budget.spend(10 * max(0, sum(1 for _ in weights_of(made)) - 2))  # one layer may be many
+                    self.budget.spend(10 * max(0, number_of_weights(made) - 2))  # one layer may be many
                 self.made_at[id(made)] = (made, place)
                 self.note_if_loose(made)
             return made

@@ -495,12 +495,12 @@ class Functions(TorchFunctionMode):
     """Every torch function and tensor method that is called by name comes here, above autograd."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        costs.pay(function, args, kwargs or {})
+        kwargs = kwargs or {}
+        costs.pay(function, args, kwargs)
         if mapped.levels:
             mapped.check_question(function, args)
-        observer = observers[-1]
         called.add(function)
-        result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
+        result = (observers[-1] or run)(function, args, kwargs)
         for listener in listeners:
-            listener(function, args, kwargs or {}, result)
+            listener(function, args, kwargs, result)
         return result
