@@ -74,13 +74,14 @@ import math
 
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.causal_masks import (
+    hiding_masks,
     infinite_places,
     is_added_before_softmax,
     is_plain_float,
     is_touched,
     is_wrong,
-    taken_mask,
     true_places,
+    wrongly_chosen,
     wrongly_filled,
 )
 
@@ -88,20 +89,29 @@ added = "0.2"
 read_on = ("TL115", "torch.nn.MultiheadAttention", "torch.nn.functional.scaled_dot_product_attention", "torch.tril")
 
 
-@on_call(".masked_fill", ".masked_fill_", "torch.masked_fill", needs=("softmax|Softmax", "tril|triu"), unknown=True)
+@on_call(
+    ".masked_fill", ".masked_fill_", "torch.masked_fill", needs=("softmax|Softmax", "tril|triu|arange"), unknown=True
+)
 def check_fill(call: Call):
     wrong = None if call.project_says("nan_to_num", "isnan") else wrongly_filled(call.value)
     if wrong is not None:
         yield said(call, *wrong)
 
 
-@on_node("Add", needs=("softmax|Softmax", "tril|triu"))
+@on_call("torch.where", needs=("softmax|Softmax", "tril|triu|arange"))
+def check_choice(call: Call):
+    wrong = None if call.project_says("nan_to_num", "isnan") else wrongly_chosen(call.value)
+    if wrong is not None:
+        yield said(call, *wrong)
+
+
+@on_node("Add", needs=("softmax|Softmax", "tril|triu|arange"))
 def check_sum(place: Node):
     sides = (place.node.left, place.node.right)
     for side in () if any(isinstance(one, ast.Constant) for one in sides) else sides:
         mask = place.value.at(side, ())
         infinite = infinite_places(mask)
-        if infinite is None or not is_wrong(*infinite) or is_touched(mask, infinite[0]):
+        if infinite is None or not is_wrong(*infinite, mask) or is_touched(mask, infinite[0]):
             continue
         if is_added_before_softmax(place.value):
             yield said(place, infinite[0], mask)
@@ -115,33 +125,32 @@ def check_sum(place: Node):
     "torch.nn.TransformerDecoderLayer()",
     "torch.nn.Transformer()",
     "torch.nn.functional.scaled_dot_product_attention",
-    needs="tril|triu",
+    needs="tril|triu|arange",
 )
 def check_mask(call: Call):
     [name] = call.names if len(call.names) == 1 else [""]
-    keyword, position = taken_mask(name)
-    given = call.argument(keyword, position) if keyword else None
-    if given is None:
-        return
-    mask = call.value.at(given, ())
-    if (infinite := infinite_places(mask)) is not None:
-        if is_wrong(*infinite) and not is_touched(mask, infinite[0]):
-            yield said(call, infinite[0], mask)
-    elif (true := true_places(mask)) is not None and not is_touched(mask, true):
-        if is_plain_float(mask):
-            yield call.finding(
-                f"`{call.quoted(given)}` is a mask of ones and zeros, which are added to the scores: it hides nothing",
-                help="give it a mask of bools, or one of 0 and -inf",
-                at=given,
-            )
-        elif is_wrong(hidden := true.others if "scaled" in name else true, -math.inf):
-            yield said(call, hidden, mask)
+    for given in (call.argument(*place) for place in hiding_masks(name)):
+        mask = call.value.at(given, ()) if given is not None else None
+        if mask is not None and (infinite := infinite_places(mask)) is not None:
+            if is_wrong(*infinite, mask) and not is_touched(mask, infinite[0]):
+                yield said(call, infinite[0], mask)
+        elif mask is not None and (true := true_places(mask)) is not None and not is_touched(mask, true):
+            if is_plain_float(mask):
+                yield call.finding(
+                    f"`{call.quoted(given)}` is a mask of ones and zeros, which are added to the scores: it hides nothing",
+                    help="give it a mask of bools, or one of 0 and -inf",
+                    at=given,
+                )
+            elif is_wrong(hidden := true.others if "scaled" in name else true, -math.inf, mask, True):
+                yield said(call, hidden, mask)
 
 
 def said(call: Call | Node, hidden, mask):
     what = (
         "hides the earlier tokens and the token itself: only the future is left, and nothing for the last row"
         if hidden.shows_the_future_only
+        else "hides the earlier tokens and shows the future"
+        if hidden.shows_the_future
         else "hides the diagonal, too: nothing is left for the first row, which becomes NaN or zeros"
     )
     return call.finding(

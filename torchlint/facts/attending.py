@@ -1,13 +1,13 @@
-"""Where what attends takes the masks that hide the future, and padding: the name and the position of the argument."""
+"""Where what attends takes the masks that hide the future, and padding: names and positions of arguments."""
 
 MASKS = {
-    "torch.nn.MultiheadAttention()": ("attn_mask", 5),
-    "torch.nn.TransformerEncoder()": ("mask", 1),
-    "torch.nn.TransformerEncoderLayer()": ("src_mask", 1),
-    "torch.nn.TransformerDecoder()": ("tgt_mask", 2),
-    "torch.nn.TransformerDecoderLayer()": ("tgt_mask", 2),
-    "torch.nn.Transformer()": ("tgt_mask", 3),
-    "torch.nn.functional.scaled_dot_product_attention": ("attn_mask", 3),
+    "torch.nn.MultiheadAttention()": {"attn_mask": 5},
+    "torch.nn.TransformerEncoder()": {"mask": 1},
+    "torch.nn.TransformerEncoderLayer()": {"src_mask": 1},
+    "torch.nn.TransformerDecoder()": {"tgt_mask": 2},
+    "torch.nn.TransformerDecoderLayer()": {"tgt_mask": 2},
+    "torch.nn.Transformer()": {"src_mask": 2, "tgt_mask": 3},
+    "torch.nn.functional.scaled_dot_product_attention": {"attn_mask": 3},
 }
 _ENCODERS = {"src_key_padding_mask": 2}
 _DECODERS = {"tgt_key_padding_mask": 4, "memory_key_padding_mask": 5}

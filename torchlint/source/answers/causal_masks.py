@@ -8,14 +8,20 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
 from torchlint.facts.attending import MASKS
+from torchlint.source.answers.compared_steps import compared_steps
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import DEFINITIONS, ancestors
 from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training.dtypes import dtype
 from torchlint.source.training.fills import LOW, fill, hides
@@ -23,9 +29,9 @@ from torchlint.source.training.takers import takers, takers_of_changed
 from torchlint.source.training.written_over import is_changed_by_name
 
 _SOFTMAX = named_of("softmax", "log_softmax")
-_TRIANGLES = named_of("tril", "triu")
-_LOWER = named_of("tril")
-_ONES = named_of("ones", "ones_like")
+_TRIANGLES = named_of("tril", "triu") | {"numpy.tril", "numpy.triu"}
+_LOWER = named_of("tril") | {"numpy.tril"}
+_ONES = named_of("ones", "ones_like") | {"numpy.ones"}
 _ZEROS = named_of("zeros", "zeros_like")
 _FULL = named_of("full", "full_like")
 _FILLS = named_of("masked_fill")
@@ -35,14 +41,20 @@ _NOT = named_of("logical_not", "bitwise_not")
 _KEPT = (
     named("casts")
     | named("moves")
-    | named_of("unsqueeze", "expand", "repeat", "contiguous", "clone", "view", "reshape", "detach")
+    | named_of("unsqueeze", "expand", "repeat", "contiguous", "clone", "view", "reshape", "detach", "from_numpy")
+    | {".astype"}
 )
 _STEPS = 8  # of expressions that make a mask
+_OF_THE_PAST = re.compile(r"causal|(?<!no_)future|subsequent|look_?ahead|autoregress|decod|gpt", re.IGNORECASE)
+_TURNED_ROUND = re.compile(
+    r"revers|backwards?\b(?!\()|backward_(?:lm|mask|attn|pass|model|direct)|bi_?direction|right_to_left|r2l|anti_?causal|flip",
+    re.IGNORECASE,
+)
 
 
-def taken_mask(name: str) -> tuple[str, int | None]:
-    """The name and the position of the argument by which the future is hidden, of what attends."""
-    return MASKS.get(name, ("", None))
+def hiding_masks(name: str) -> Iterable[tuple[str, int]]:
+    """The names and positions of the arguments by which the future is hidden, of what attends."""
+    return MASKS.get(name, {}).items()
 
 
 class Triangle(NamedTuple):
@@ -68,6 +80,11 @@ class Triangle(NamedTuple):
     def shows_the_future_only(self) -> bool:
         """If these are hidden, is all that is left what comes later?"""
         return not self.is_upper and self.diagonal >= 0
+
+    @property
+    def shows_the_future(self) -> bool:
+        """If these are hidden, is what comes later left, and what came before not?"""
+        return not self.is_upper and self.diagonal >= -1
 
 
 def true_places(value: Value, steps: int = _STEPS) -> Triangle | None:
@@ -99,11 +116,26 @@ def wrongly_filled(filling: Value) -> tuple[Triangle, Value] | None:
     if parts is None or low is None or low > LOW:
         return None
     hidden = true_places(parts[0])
-    if hidden is None or not is_wrong(hidden, low) or not (softmaxed := _softmaxes_of(filling)):
+    if hidden is None or not is_wrong(hidden, low, parts[0]) or not (softmaxed := _softmaxes_of(filling)):
         return None
     is_statement = isinstance(filling.node.up, ast.Expr)
     results = [*softmaxed, *(() if is_statement else (filling,))]  # `scores[:, 0] = 0` leaves something in each row
     return None if is_touched(parts[0], hidden, *results) else (hidden, parts[0])
+
+
+def wrongly_chosen(choice: Value) -> tuple[Triangle, Value] | None:
+    """The same of `torch.where(mask, -inf, scores)`."""
+    given = [argument(choice.node, name, at) for at, name in enumerate(("condition", "input", "other"))]
+    if None in given:
+        return None
+    mask, first, second = (choice.at(one, ()) for one in given)
+    low, others = fill(first), fill(second)
+    true = true_places(mask) if (low is None) is not (others is None) else None
+    hidden = true if true is None or low is not None else true.others
+    number = low if low is not None else others
+    if hidden is None or number > LOW or not is_wrong(hidden, number, mask) or not _softmaxes_of(choice):
+        return None
+    return None if is_touched(mask, hidden, *_softmaxes_of(choice), choice) else (hidden, mask)
 
 
 def is_touched(mask: Value, triangle: Triangle, *results: Value) -> bool:
@@ -111,9 +143,26 @@ def is_touched(mask: Value, triangle: Triangle, *results: Value) -> bool:
     return is_changed_by_name(mask, (triangle.made, *results))
 
 
-def is_wrong(hidden: Triangle, low: float) -> bool:
-    """With a finite number there is no NaN, and what shows only the future, or all but itself, may be wanted."""
-    return hidden.empties_a_row and low == -math.inf
+def is_wrong(hidden: Triangle, low: float, mask: Value, is_of_steps: bool = False) -> bool:
+    """With a finite number there is no NaN, and what shows only the future, or all but itself, may be wanted, unless it
+    is a mask of steps, or is called like one that hides the future.
+    """
+    if hidden.empties_a_row and low == -math.inf:
+        return True
+    if not hidden.shows_the_future or _goes_both_ways(mask.module):
+        return False
+    return is_of_steps or any(map(_OF_THE_PAST.search, (*_names(mask), *_names(hidden.made))))
+
+
+def _names(mask: Value) -> list[str]:
+    """How a mask is called, and what it stands in."""
+    around = [one.name for one in ancestors(mask.node) if isinstance(one, DEFINITIONS)]
+    return [unparsed(mask.node), *around]
+
+
+@remembered
+def _goes_both_ways(module: Module) -> bool:
+    return _TURNED_ROUND.search(module.index.text) is not None
 
 
 def _softmaxes_of(filling: Value) -> list[Value]:
@@ -172,7 +221,9 @@ def _true_of(one: Value, steps: int) -> Triangle | None:
     if one.path or steps == 0:
         return None
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return _compared(one.at(node.left, ()), type(node.ops[0]), number_of(one, node.comparators[0]), steps)
+        left, kind, right = one.at(node.left, ()), type(node.ops[0]), node.comparators[0]
+        square = compared_steps(left, kind, one.at(right, ()))
+        return Triangle(*square, True, one) if square else _compared(left, kind, number_of(one, right), steps)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Invert, ast.Not)):
         return _turned(true_places(one.at(node.operand, ()), steps - 1))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and number_of(one, node.left) == 1:
@@ -227,7 +278,7 @@ def _turned(places: Triangle | None) -> Triangle | None:
 
 
 def _triangle(call: Value, of: ast.expr) -> Triangle | None:
-    given = argument(call.node, "diagonal", 0 if is_method(call) else 1)
+    given = argument(call.node, "diagonal", 0 if is_method(call) else 1) or argument(call.node, "k")
     diagonal = number(call.at(given, ())) if given is not None else 0
     if not isinstance(diagonal, int):
         return None
