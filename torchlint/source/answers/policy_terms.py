@@ -141,7 +141,7 @@ def _of_product(value: Value, sign: int, depth: int) -> Iterator[Term]:
     node = value.node
     for number, other in ((node.right, node.left), (node.left, node.right)):
         factor = usual_number(value.at(number, ()))
-        if factor and (isinstance(node.op, ast.Mult) or number is node.right):
+        if factor and (isinstance(node.op, ast.Mult) or isinstance(node.op, ast.Div) and number is node.right):
             yield from _terms(value.at(other, ()), sign if factor > 0 else -sign, depth - 1)
             return
     if isinstance(node.op, ast.Div) and isinstance(node.right, ast.Call) and last_word(node.right.func) in _COUNTS:
@@ -159,6 +159,11 @@ def multiplied(product: Value, depth: int = _DEEP) -> list[Value]:
     if depth and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return [one for side in (node.left, node.right) for one in multiplied(product.at(side, ()), depth - 1)]
     return [product]
+
+
+def kind_of(value: Value) -> str:
+    """What a factor is: `log_prob`, `gain`, `weight`, or nothing that is known."""
+    return _kind(_factor(value))
 
 
 def _factor(value: Value) -> Factor:
