@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from torchlint.facts import named, words
 from torchlint.source.answers.frozen_already import frozen_by
+from torchlint.source.answers.taken_elsewhere import is_taken_elsewhere
 from torchlint.source.flow.callers import given_for
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees
@@ -43,10 +44,10 @@ class Undone(NamedTuple):
 
 def undone_evals(cls: ClassInfo) -> Iterator[Undone]:
     """The `eval()` of parts in a constructor that a `train()` of what holds them is seen to undo."""
-    made = cls.methods.get("__init__")
-    if made is None or not cls.is_named_module or not cls.known or _handles_modes(cls):
+    if "__init__" not in cls.methods or not cls.is_named_module or not cls.known or _handles_modes(cls):
         return
-    for switch in cls.module.index.calls_of("eval", inside=made):
+    making = _making(cls)
+    for made, switch in ((one, call) for one in making for call in cls.module.index.calls_of("eval", inside=one)):
         part = _part_of(cls, made, switch)
         if (
             part is not None
@@ -67,11 +68,29 @@ def _handles_modes(cls: ClassInfo) -> bool:
     if cls.method("train") or cls.method("eval"):
         return True
     return any(
-        getattr(enclosing_function(call), "name", "") != "__init__"
+        getattr(function := enclosing_function(call), "name", "") != "__init__" and function not in _making(cls)
         for owner in cls.mro
         for call in owner.module.index.calls_of("eval", "train", inside=owner.node)
         if call.args or last_word(call.func) == "eval"
     )
+
+
+@remembered
+def _making(cls: ClassInfo) -> list[ast.FunctionDef]:
+    """The constructor, and the methods that it alone calls: `self._freeze()`."""
+    made = cls.methods.get("__init__")
+    me = first_parameter(made) if made is not None else None
+    if made is None or me is None:
+        return []
+    calls = (call for call in cls.module.index.inside(made, ast.Call) if isinstance(call.func, ast.Attribute))
+    names = {_own(call.func, me.arg): call for call in calls if isinstance(call.up, ast.Expr) and call.up.up is made}
+    return [made, *(cls.methods[name] for name in names if name in cls.methods and _is_called_by(cls, name, made))]
+
+
+def _is_called_by(cls: ClassInfo, name: str, made: ast.FunctionDef) -> bool:
+    """Does nobody else call a method, so that it runs once, where the object is made?"""
+    uses = cls.module.index.attributes(name)
+    return all(within(use, made) for use in uses) and not is_taken_elsewhere(cls.module, name)
 
 
 def _part_of(cls: ClassInfo, made: ast.FunctionDef, switch: ast.Call) -> str | None:
@@ -96,7 +115,8 @@ def _part_of(cls: ClassInfo, made: ast.FunctionDef, switch: ast.Call) -> str | N
         ]
         part = kept[0] if len(kept) == 1 else None
     entries = cls.attribute(part) if part else []
-    return part if len(entries) == 1 and entries[0].method is made and _value_of(entries[0]) is not None else None
+    is_plain = len(entries) == 1 and entries[0].method in _making(cls) and _value_of(entries[0]) is not None
+    return part if is_plain else None
 
 
 def _own(node: ast.expr, me: str) -> str | None:
@@ -197,11 +217,10 @@ def _is_frozen(cls: ClassInfo, part: str) -> bool:
     """Does the class switch the gradients of a part's weights off, by hand or by a function that says so, or does the
     part itself where it is made?
     """
-    made = cls.methods["__init__"]
     value = _value_of(cls.attribute(part)[0])
-    names = {f"{first_parameter(made).arg}.{part}", unparsed(_first(value))}
+    names = {f"{first_parameter(cls.methods['__init__']).arg}.{part}", unparsed(_first(value))}
     said = unparsed(value)[len(unparsed(_first(value))) :]
-    if ".requires_grad_(False)" in said or _switches_off(cls.module, made, names):
+    if ".requires_grad_(False)" in said or any(_switches_off(cls.module, made, names) for made in _making(cls)):
         return True
     made_by = [one for one in _made(Value(cls.module, _first(value))) if isinstance(one.node, ast.Call)]
     owners = [callee.owner for one in made_by for callee in callees(one)]
