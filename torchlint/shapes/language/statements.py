@@ -29,7 +29,6 @@ from torchlint.shapes.language.unimportant_choices import changed_alike
 from torchlint.shapes.language.walking import last_word, walk
 
 Run = Callable[[Frame], Any]
-
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 ABANDONED = "a statement that would have set it failed"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

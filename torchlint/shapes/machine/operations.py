@@ -37,8 +37,6 @@ _CONSTANTS = frozenset({str, int, float, bool})
 _AGAINST_DRAWS = frozenset((apply, kind) for apply in MIRRORED for kind in (int, float, bool))
 _FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
-
-
 _LAYERS = (nn.ModuleDict, nn.ModuleList, nn.Sequential)
 _OPEN_KEYS = frozenset({Unknown, slice})  # which may stand for several
 _NO_PLACES = frozenset({list, dict, str, float})  # in a list
@@ -390,8 +388,7 @@ class Operations(Texts):
             method(owner, key, value)
         elif isinstance(owner, torch.Tensor):
             index = self._index(key)
-            if isinstance(value, Array):  # one number of NumPy takes the dtype of what it is put into
-                value = value.tensor if value.ndim else value.tensor.to(owner.dtype)
+            value = value.put_into(owner) if isinstance(value, Array) else value
             if type(index) is not Unknown and type(value) is not Unknown:
                 self.foreign(operator.setitem, (owner, index, value), {})
             else:

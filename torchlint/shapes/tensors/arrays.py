@@ -137,6 +137,10 @@ class Array:
     def __repr__(self) -> str:
         return f"<array {tuple(self.tensor.shape)} {self.tensor.dtype}>"
 
+    def put_into(self, owner: torch.Tensor) -> torch.Tensor:
+        """What `owner[…]` is set to: one number takes its dtype."""
+        return self.tensor if self.ndim else self.tensor.to(owner.dtype)
+
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.tensor.shape)
