@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from torchlint.facts import named_of, words
 from torchlint.shapes.tensors import ranges
 
 _MANY = 16  # numbers of which some are alike by chance; of fewer all may be
@@ -53,8 +54,9 @@ def _keeps_chance(name: str) -> bool:
     return name in _OF_MASKS or name in ranges.COPIES and name not in ("repeat", "expand_copy", "roll")
 
 
-_OF_MASKS = frozenset("bitwise_not logical_not index index_select any all".split())
-_OPERATIONS = frozenset("randint randint_like topk max argmax eq ne lt ge le gt".split()) | _OF_MASKS | ranges.COPIES
+_OF_MASKS = words(named_of("bitwise_not", "logical_not", "index_select", "any", "all")) | {"index"}
+_DRAWN = words(named_of("randint", "randint_like", "topk", "max", "argmax", "eq", "ne", "lt", "ge", "le", "gt"))
+_OPERATIONS = _DRAWN | _OF_MASKS | ranges.COPIES
 
 
 def _bounds(tensor: torch.Tensor) -> tuple[int, int] | None:

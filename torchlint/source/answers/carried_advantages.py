@@ -22,17 +22,19 @@ from torchlint.source.training.regions import runs_without_grad
 _CRITIC = re.compile(r"(?:^|_)(?:values?|v|vals?|vs|critic|baselines?|vf)(?:_|\d|$)", re.IGNORECASE)
 _LOG_PROB = re.compile(r"(?:^|_)(?:log_?p(?:rob|i)?s?|lps?)(?:_|$)")
 _OF_VALUES = re.compile(r"value|critic|mse_?loss|smooth_l1|huber|adv|td_|delta|baseline|pow\(|\*\* ?2", re.IGNORECASE)
-_PASSES = words(named("same_numbers", but="cuts") | named_of("mean", "stack", "cat")) - {"item", "tolist", "numpy"}
+_PASSES = words(named("same_numbers", but="cuts") | named_of("mean", "stack", "cat")) - words(
+    named_of("item", "tolist", "numpy")
+)
 _DEPTH = 8
 
 
-class Carried(NamedTuple):
+class CarriedAdvantage(NamedTuple):
     advantage: Value
     difference: Value  # `returns - values`
     values: ast.expr
 
 
-def carried_advantages(module: Module, backward: ast.Call) -> Carried | None:
+def carried_advantages(module: Module, backward: ast.Call) -> CarriedAdvantage | None:
     """An advantage in the loss of a policy that goes to the critic, which learns from another term of the same sum."""
     if not module.index.callers("step"):
         return None
@@ -43,7 +45,7 @@ def carried_advantages(module: Module, backward: ast.Call) -> Carried | None:
         for advantage in _advantages(term):
             found = _difference(advantage, _DEPTH) if _carries(advantage) else None
             if found is not None and any(other is not term and _teaches_values(other) for other in terms):
-                return Carried(advantage, *found)
+                return CarriedAdvantage(advantage, *found)
     return None
 
 

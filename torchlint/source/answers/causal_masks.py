@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from torchlint.facts import named, named_of
+from torchlint.facts import named, named_of, words
 from torchlint.facts.attending import MASKS
 from torchlint.source.answers.compared_steps import compared_steps
 from torchlint.source.flow.called import is_call_of
@@ -29,7 +29,7 @@ from torchlint.source.training.takers import takers, takers_of_changed
 from torchlint.source.training.written_over import is_changed_by_name
 
 _SOFTMAX = named_of("softmax", "log_softmax")
-_TRIANGLES = named_of("tril", "triu") | {"numpy.tril", "numpy.triu"}
+_TRIANGLES = named_of("tril", "triu") | set(map("numpy.{}".format, words(named_of("tril", "triu"))))
 _LOWER = named_of("tril") | {"numpy.tril"}
 _ONES = named_of("ones", "ones_like") | {"numpy.ones"}
 _ZEROS = named_of("zeros", "zeros_like")

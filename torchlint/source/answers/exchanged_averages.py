@@ -6,6 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.callers import given_for
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.memory import remembered
@@ -23,17 +24,19 @@ _AVERAGED = re.compile(
 _OF_WEIGHTS = re.compile(r"parameters\(|state_dict\(|buffers\(|\.items\(|\.keys\(|params|weights|shadow|zip\(")
 _AVERAGES = re.compile(r"(?:^|_)(?:ema|average|averages|moving|soft|polyak)(?:_|$)|EMA|Ema|Averag")
 _OTHERWISE = re.compile(r"federat|\bfed_?|client|reptile|lookahead|async", re.IGNORECASE)
-_SAME_THING = frozenset("data detach clone float to cpu cuda half double type_as item".split())
+_SAME_THING = words(named_of("detach", "clone", "float", "to", "cpu", "cuda", "half", "double", "type_as", "item")) | {
+    "data"
+}
 _DEPTH = 4
 
 
-class Exchanged(NamedTuple):
+class ExchangedAverage(NamedTuple):
     average: ast.expr
     new: ast.expr
     share: float  # of what is new, each time
 
 
-def lerped(call: Value) -> Exchanged | None:
+def lerped(call: Value) -> ExchangedAverage | None:
     """`average.lerp_(p, decay)`"""
     word, of = last_word(call.node.func), receiver(call.node)
     is_function = of is None or isinstance(of, ast.Name) and of.id == "torch"
@@ -44,7 +47,7 @@ def lerped(call: Value) -> Exchanged | None:
     return _told(call, average, new, _numbers(call.at(weight, ())))
 
 
-def added(call: Value) -> Exchanged | None:
+def added(call: Value) -> ExchangedAverage | None:
     """`average.mul_(1 - decay).add_(p, alpha=decay)`, also in two statements; `average.add_(decay * (p - average))`"""
     of, new = receiver(call.node), argument(call.node, "other", 0)
     scaled = of if isinstance(of, ast.Call) and last_word(of.func) == "mul_" else _scaled_before(call, of)
@@ -60,18 +63,18 @@ def added(call: Value) -> Exchanged | None:
     return _told(call, receiver(scaled), new, shares) if _make_one(_numbers(call.at(kept, ())), shares) else None
 
 
-def taken_off(call: Value) -> Exchanged | None:
+def taken_off(call: Value) -> ExchangedAverage | None:
     """`average.sub_(decay * (average - p))`"""
     of, off = receiver(call.node), argument(call.node, "other", 0)
     return _drawn(call, of, off, ast.Sub) if of is not None and off is not None else None
 
 
-def changed(place: Value) -> Exchanged | None:
+def changed(place: Value) -> ExchangedAverage | None:
     """`average += decay * (p - average)`"""
     return _drawn(place, place.node.target, place.node.value, type(place.node.op))
 
 
-def summed(total: Value) -> Exchanged | None:
+def summed(total: Value) -> ExchangedAverage | None:
     """`average = (1 - decay) * average + decay * p`, and what is copied or returned so"""
     node = total.node
     target = _target(node)
@@ -88,7 +91,7 @@ def summed(total: Value) -> Exchanged | None:
     return _of_sum(total, target, [*first, *second]) if target is not None else None
 
 
-def _drawn(place: Value, average: ast.expr, by: ast.expr, kind: type[ast.operator]) -> Exchanged | None:
+def _drawn(place: Value, average: ast.expr, by: ast.expr, kind: type[ast.operator]) -> ExchangedAverage | None:
     """An average that is drawn to what is new, by a part of the way."""
     for weight, way in _factors(place, by):
         if isinstance(way, ast.BinOp) and isinstance(way.op, ast.Sub) and kind in (ast.Add, ast.Sub):
@@ -108,7 +111,7 @@ def _scaled_before(call: Value, of: ast.expr | None) -> ast.Call | None:
     return scaled if is_one and unparsed(receiver(scaled)) == unparsed(of) else None
 
 
-def _of_sum(place: Value, target: ast.expr, terms: list[tuple[ast.expr, ast.expr]]) -> Exchanged | None:
+def _of_sum(place: Value, target: ast.expr, terms: list[tuple[ast.expr, ast.expr]]) -> ExchangedAverage | None:
     """Two weighted things, of which one is what is averaged."""
     own = [term for term in terms if _thing(term[1]) == _thing(target)]
     new = [term for term in terms if _thing(term[1]) != _thing(target)]
@@ -155,7 +158,7 @@ def _make_one(kept: list[float], shares: list[float]) -> bool:
     return len(kept) == len(shares) and all(abs(first + second - 1) < 1e-6 for first, second in zip(kept, shares))
 
 
-def _told(place: Value, average: ast.expr, new: ast.expr, shares: list[float]) -> Exchanged | None:
+def _told(place: Value, average: ast.expr, new: ast.expr, shares: list[float]) -> ExchangedAverage | None:
     if not shares or not all(LEAST <= share < 1 for share in shares) or _works_otherwise(place.module):
         return None
     around = [one for one in ancestors(place.node) if isinstance(one, (*DEFINITIONS, ast.For, *COMPREHENSIONS))]
@@ -172,7 +175,9 @@ def _told(place: Value, average: ast.expr, new: ast.expr, shares: list[float]) -
     is_of_weights = any(map(_OF_WEIGHTS.search, (*rounds, *made))) or any(map(_AVERAGES.search, names))
     is_of_weights = is_of_weights or any(getattr(one, "arg", "") == "avg_fn" for one in ancestors(place.node))
     is_new_the_average = _AVERAGED.search(_thing(new)) and not _AVERAGED.search(_thing(average))
-    return Exchanged(average, new, min(shares)) if is_average and is_of_weights and not is_new_the_average else None
+    return (
+        ExchangedAverage(average, new, min(shares)) if is_average and is_of_weights and not is_new_the_average else None
+    )
 
 
 def _given_as(target: ast.expr, iterated: ast.expr, name: str) -> ast.expr:

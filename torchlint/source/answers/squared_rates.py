@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.called import is_result_of
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.identity import instance_class
@@ -19,7 +20,7 @@ from torchlint.source.text.spelling import unparsed
 SMALL = 0.1  # equal numbers below it are no accident
 _MOST = 8  # results of one function that are looked at
 _DEPTH = 4  # of what a function hands on to others
-_CHOICES = frozenset(("builtins.max", "builtins.min"))
+_CHOICES = frozenset(map("builtins.{}".format, words(named_of("max", "min"))))
 _PARTIAL = frozenset(("functools.partial",))
 _OF_RATES = re.compile(r"lr|rate|group", re.IGNORECASE)
 
