@@ -62,3 +62,11 @@ def test_rounds_that_change_something_are_all_run(tmp_path: Path) -> None:
     nn.Linear(100, 3)(torch.zeros(1, len(made)))
     """
     assert failing_lines(tmp_path, textwrap.dedent(text)) == []
+
+
+@pytest.mark.parametrize("rounds", ["10 ** 9", "10 ** 30"])
+def test_nobody_waits_for_very_many(tmp_path: Path, rounds: str) -> None:
+    text = f"rows = [torch.rand(3, 4).sum(0).mul(2).add(1).exp().log().view(2, 2) for _ in range({rounds})]\n"
+    assert failing_lines(tmp_path, text + "nn.Linear(4, 2)(torch.zeros(1, 3))") == [
+        "nn.Linear(4, 2)(torch.zeros(1, 3))"
+    ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from torchlint.shapes.core.budget import work
+from torchlint.shapes.core.budget import len_of, work
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.cut_short import CHANGING
 from torchlint.shapes.language.program import Frame
@@ -20,6 +20,7 @@ from torchlint.shapes.language.walking import last_word, walk
 from torchlint.shapes.tensors.arrays import Array
 
 ENOUGH = 16  # rounds
+_MOST = 100_000  # rounds that are left out
 _DEAR = 100  # units of work of one round, from which it is worth it
 _PLAIN = (int, float, bool, str, type(None))
 _DEEPEST = 4
@@ -40,14 +41,14 @@ def filled_up(node: ast.expr, targets: set[str]) -> Callable[[Frame, Any, list[A
         return None
 
     def fill(frame: Frame, source: Any, made: list[Any], before: int) -> bool:
-        left = len(source) - len(made) if type(source) in (range, list, tuple) else 0
-        if left <= 0 or work.used - before < ENOUGH * _DEAR:
+        left = len_of(source) - len(made) if type(source) in (range, list, tuple) else 0
+        if not 0 < left <= _MOST or work.used - before < ENOUGH * _DEAR:
             return False
         if not all(_is_plain(frame.machine, one) for one in made):
             return False
         if not frame.machine.changes_nothing(node.elt):
             return False
-        frame.machine.budget.length(len(source))
+        frame.machine.budget.length(left)
         made += (made * (left // len(made) + 1))[:left]
         return True
 
