@@ -8,7 +8,7 @@ import re
 import warnings
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from torchlint.columns import Columns, lines_with_ends
@@ -338,6 +338,15 @@ class CompiledScope:
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_ROUNDS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_PATTERNS = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+_BINDING = (*_SCOPES, *_ROUNDS, *_PATTERNS, ast.Name, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
+
+
+@cache
+def _may_bind(kind: type[ast.AST]) -> bool:
+    """Whether a node itself may bind names, or hide those that are bound in it; most leave that to what is in them."""
+    return issubclass(kind, _BINDING)
 
 
 def _collect(nodes: Iterable[ast.AST], scope: CompiledScope) -> None:
@@ -346,6 +355,9 @@ def _collect(nodes: Iterable[ast.AST], scope: CompiledScope) -> None:
     bound = scope.bound
     while stack:
         node = stack.pop()
+        if not _may_bind(type(node)):
+            stack += children(node)
+            continue
         match node:
             case ast.Name():
                 if not isinstance(node.ctx, ast.Load):
@@ -371,8 +383,6 @@ def _collect(nodes: Iterable[ast.AST], scope: CompiledScope) -> None:
                 bound.add(node.name)
             case ast.MatchMapping() if node.rest:
                 bound.add(node.rest)
-            case ast.Constant() | ast.Pass():
-                continue
         stack += children(node)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import operator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.walking import last_word, walk
 
 MISSING = object()
 
@@ -44,12 +44,7 @@ def fields_of(machine, kind: type) -> dict[str, Field]:
 def _declare(machine, kind: type, keyword_only: bool) -> None:
     own: dict[str, Field] = {}
     for name, annotation in vars(kind).get("__annotations__", {}).items():
-        words = {
-            n.id if isinstance(n, ast.Name) else n.attr
-            for n in ast.walk(annotation)
-            if isinstance(n, (ast.Name, ast.Attribute))
-        }
-        if "ClassVar" in words:
+        if any(last_word(part) == "ClassVar" for part in walk(annotation)):
             continue
         default = vars(kind).get(name, MISSING)
         field = default if isinstance(default, Field) else Field(default)

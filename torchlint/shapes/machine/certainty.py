@@ -35,6 +35,7 @@ LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
 _WITHOUT_PARTS = frozenset({*_OWN_KEYS, types.NoneType, torch.Tensor, nn.Parameter, torch.dtype, torch.device})
 _HELD = (*CONTAINERS, nn.Module, Optimizer, LRScheduler)  # what may be filled, moved or set in hands nobody knows
+_LEADING_ON = (*_HELD, tuple)
 _PLAIN = (int, float, bool, str, list, tuple, dict, set, types.NoneType)  # which cannot be called
 _OF_TORCH = (torch.Size, torch.dtype, torch.device)
 # The modules whose names are all torch's own: no other library adds to them.
@@ -280,7 +281,9 @@ class Certainty(PlainRefusals):
                 parts += one.values() if isinstance(one, dict) else one
             self.budget.spend(1 + (len(parts) >> 4))
             for part in parts if depth else ():
-                if id(part) not in seen and (isinstance(part, (*_HELD, tuple)) or type(part) in self.codes):
+                if type(part) in _WITHOUT_PARTS or id(part) in seen:
+                    continue
+                if isinstance(part, _LEADING_ON) or type(part) in self.codes:
                     seen.add(id(part))
                     waiting.append((part, depth - 1))
 
