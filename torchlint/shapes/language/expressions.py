@@ -58,8 +58,10 @@ def _load(name: str, scope: CompiledScope, node: ast.Name | None = None) -> Eval
             return lambda frame: frame.machine.lexical_class(frame)[0]
 
         def load_global(frame):
-            value = frame.globals.get(name, MISSING)
-            return frame.machine.builtin(name, scope.program, node) if value is MISSING else value
+            try:
+                return frame.globals[name]
+            except KeyError:
+                return frame.machine.builtin(name, scope.program, node)
 
         return load_global
     if scope.kind == "class" and hops == 0:
