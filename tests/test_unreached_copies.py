@@ -85,3 +85,25 @@ def test_a_file_that_is_only_drawn_in_a_tree_or_fails_by_hand_is_left_over(tree,
 def test_drafts(tree, folder, severity):
     tree({f"{folder}/old.py": OLD["old.py"] + "\n\nscaled(1)\n", "main.py": "import torch\n", "README.md": "x\n"})
     assert severities("old") == {severity}
+
+
+CHOSEN = {
+    "nets/__init__.py": "from nets.old import Net\n",
+    "nets/old.py": f"import torch\n\n\ndef scaled(x):\n    return {DEPRECATED}\n\n\nclass Net:\n    pass\n",
+    "main.py": "import yaml\n\nwhole = yaml.load('base')['net']\nfound = __import__(whole)\nfor part in whole.split('.'):\n"
+    "    found = getattr(found, part)\nfound()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("net: nets.old.Net\n", "info"),
+        ("net: nets.old.Net\nloss: scaled\n", "warning"),
+        ("net: nets.old.scaled\n", "warning"),
+        ("net: old\n", "warning"),
+    ],
+)
+def test_what_texts_take_of_a_file_are_classes(tree, text, severity):
+    tree(CHOSEN | {"base.yaml": text, "README.md": "x\n"})
+    assert severities("old") == {severity}

@@ -114,6 +114,7 @@ class Reached:
             *(self._homes(path) for path, one in sketches.items() if one.homes),
         )
         self._open = self._taken_by_name.union(filter(self._is_taken_of, sketches))
+        self._only_classes = set(filter(self._is_taken_of_for_classes, self._open - self._taken_by_name))
         self._lead_to(path for path in sketches if self._is_begun_with(path) and not self._is_set_aside(path))
         self._takes_of_self = self._from(path for path, one in sketches.items() if "self" in one.homes)
         by_hand = set(filter(self._is_imported_by_hand, sketches))
@@ -315,6 +316,13 @@ class Reached:
         """May a program take parts of a file that it imports by a text?"""
         return not self._modules.isdisjoint(_names(path)) or path in self._near_those
 
+    def _is_taken_of_for_classes(self, path: str) -> bool:
+        """Do texts say what is taken of a file, by its place, and is that a class: `models.net.Model`?"""
+        own = os.fsencode(imported_as(path)) + b"/"
+        pieces = (piece for piece in self._sketches[path].pieces if piece.name)
+        kinds = {piece.kind for piece in pieces if self._texts.place(path, (own + piece.name.encode(),))}
+        return kinds == {"class"}
+
     def _homes(self, path: str) -> Iterator[str]:
         """Of what a file takes parts by names that it puts together."""
         homes = self._sketches[path].homes
@@ -387,7 +395,9 @@ class Reached:
 
     def _counts(self, path: str, piece: Piece) -> bool:
         """Does a piece of a reached file count, whoever names it?"""
-        if not piece.name or piece.is_taken or path in self._open or self.is_found(path, piece.name, piece.kind):
+        if not piece.name or piece.is_taken or self.is_found(path, piece.name, piece.kind):
+            return True
+        if path in self._open and not (piece.kind == "def" and path in self._only_classes):
             return True
         return self._texts.say(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
 
