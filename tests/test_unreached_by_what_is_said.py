@@ -333,3 +333,20 @@ def test_a_copy_of_the_method_in_another_class_calls_its_own(tree):
     tree(files)
     everything = {(str(f.path)[-9:-3], f.severity) for f in check(["."], ALL).findings if f.code == "TL101"}
     assert everything == {("/first", "warning"), ("second", "info")}
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("print('val', phase == 'val', 'best val so far')\n", "info"),
+        ("print('val')\nprint(getattr(loss.Trainer(), name)(1, 2))\n", "warning"),
+        ("print('val')\nfrom operator import methodcaller\n", "warning"),
+        ("print('call val(x, y)')\n", "warning"),
+        ("print(loss.Trainer().val(1, 2))\n", "warning"),
+        ("hooks = loss.Trainer().val\n", "warning"),
+        ("print('long_val')\n", "info"),
+    ],
+)
+def test_a_plain_word_is_data_where_nobody_takes_what_has_a_given_name(tree, text, severity):
+    tree({"loss.py": LOSS.replace("plain_step", "val"), "main.py": "import loss\n\nloss.Trainer()\n" + text})
+    assert said()[METHOD] == severity

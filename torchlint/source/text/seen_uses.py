@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from torchlint.project import View
 from torchlint.source.text.conditions import Definition, around_line
+from torchlint.source.text.given_names import takes_by_given_names
 from torchlint.source.text.given_values import bound
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.indexes import parsed
@@ -210,10 +211,20 @@ class SeenUses:
         for path, tree in self.programs(name) or ():
             parents = self._parents_in(path, tree) if self.spend_on(path) else {}
             for node in self._saying.get(path, {}).get(name, ()):
-                if isinstance(node, ast.Constant):
+                if isinstance(node, ast.Constant) and not self._is_data(node, name):
                     if not isinstance(parents.get(node), ast.Expr) or EXAMPLE.search(str(node.value).encode()):
                         return True
         return False
+
+    def _is_data(self, text: ast.Constant, name: str) -> bool:
+        """Is it `"train"`, or another plain word alone, where no program takes anything by a name that it is given, or
+        a word in a sentence?
+        """
+        if not (name.isalpha() and name.islower()):
+            return False
+        if text.value == name:
+            return not takes_by_given_names(self._view)
+        return re.search(rf"[.`/:]{name}\b|\b{name}\(", str(text.value)) is None
 
     def _decorates(self, path: str, node: ast.AST) -> bool:
         parent = self._parents[path].get(node)
@@ -362,7 +373,7 @@ class SeenUses:
                     yield node, None
             elif isinstance(node, DEFINITIONS):
                 yield node, None
-            elif in_text.search(node.value):
+            elif in_text.search(node.value) and not self._is_data(node, name):
                 if not isinstance(parents.get(node), ast.Expr) and not self._is_list_of_names(path, node):
                     yield node, None
 

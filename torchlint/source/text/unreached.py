@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from torchlint.project import View
 from torchlint.source.text.conditions import around_line
+from torchlint.source.text.given_names import is_put_together
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.meant import means_another
 from torchlint.source.text.of_libraries import is_of_library
@@ -29,9 +30,6 @@ _SAID_TO_BE = re.compile(  # of a folder, in a manual
 )
 _OLD = re.compile(r"_*old|old_\w+|\w+_old", re.IGNORECASE)  # a folder
 _COPY = re.compile(r"(\w*[^\W_])(?:_|_?(?:old|bak|backup|copy|orig)\d*)\.py", re.IGNORECASE)
-_PUT_TOGETHER = re.compile(  # `getattr(hook, f"on_{event}")`, `getattr(self, kind + "_loss")`
-    rb"getattr\(\s*[\w.]+\s*,\s*(?:f?[\"'](\w+)(?:[{%]|[\"']\s*\+)|(?:f[\"']\{[^{}\n]*\}|[\w.]+\s*\+\s*[\"'])(\w+)[\"'])"
-)
 _IMPORTS = re.compile(rb"[ \t]*(?:from|import)[ \t]")
 _ON_SOMETHING = re.compile(rb"[.@][ \t]*$|[\"']")  # before a name: an object, a decorator, or what may be within a text
 _ASKED = re.compile(r"(?<![\w.)\]])(\w+)\.$")  # before a name: of what it is asked, if that goes by one word
@@ -220,7 +218,7 @@ class Unreached:
         """
         if method not in self._asked and len(self._asked) < _MOST_ASKED:
             self._asked[method] = False
-            if method.owner and _is_put_together(self._view, method.name):
+            if method.owner and is_put_together(self._view, method.name):
                 return False
             lines = _lines_saying(self._view, method, self._is_called_by_none(method))
             is_unsaid = lines is not None and all(map(self._is_in_unsaid, lines))
@@ -239,18 +237,6 @@ class Unreached:
 def _around(line: int, parts: tuple[_Definition, ...]) -> list[_Definition]:
     behind = bisect_right(parts, line, key=lambda part: part.first)
     return [part for part in parts[max(0, behind - 1) : behind] if line <= part.last]
-
-
-def _is_put_together(view: View, name: str) -> bool:
-    """Does a program put names together that begin, or end, as a method's?"""
-    known, paths = view.project.closures, view.naming("getattr", (".py", ".ipynb"))
-    if "put together" not in known:
-        texts = (view.project.bytes(path) or b"" for path in paths)
-        known["put together"] = {parts for text in texts for parts in _PUT_TOGETHER.findall(text)}
-    return any(
-        begin and name.startswith(begin.decode()) or end and name.endswith(end.decode())
-        for begin, end in known["put together"]
-    )
 
 
 def _said_in(view: View, path: str) -> bytes:
