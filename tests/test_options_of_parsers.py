@@ -78,3 +78,43 @@ def severities() -> set[str]:
 def test_what_a_parser_lets_through(tree, files, severity):
     tree(files)
     assert severities() == {severity}
+
+
+CHAIN = """\
+import torch
+
+
+def choose(args, x):
+    if args.mode == "a":
+        x = x + 1
+    elif args.mode in ("b", "c"):
+        x = x - 1
+    else:
+        {leaves}
+    {between}
+    for part in x:
+        if args.mode == "a":
+            print(part)
+        elif args.mode == "b" or args.mode == "c":
+            print(part)
+        else:
+            torch.cuda.amp.GradScaler()
+"""
+
+
+@pytest.mark.parametrize(
+    ("leaves", "between", "severity"),
+    [
+        ("raise ValueError(args.mode)", "x = x * 2", "info"),
+        ("return None", "x = x * 2", "info"),
+        ("print(x)", "x = x * 2", "warning"),
+        ("raise ValueError(args.mode)", "args.mode = 'd'", "warning"),
+        ("raise ValueError(args.mode)", "args = args.parent", "warning"),
+    ],
+)
+def test_what_an_earlier_chain_lets_through(tree, leaves, between, severity):
+    text = CHAIN.format(leaves=leaves, between=between)
+    tree({"use.py": text, "main.py": "import use\n\nuse.choose(read(), 3)\n"})
+    assert severities() == {severity}
+    tree({"use.py": text.replace('or args.mode == "c"', "")})
+    assert severities() == {"warning"}

@@ -100,15 +100,20 @@ def _branch(node: ast.If, line: int) -> bool | None:
 
 
 def _ways_out(node: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
-    """What has to be of a test for what stands behind a statement to run."""
+    """What has to be of a test for what stands behind a statement to run: where the last `else` leaves, one of those
+    whose branches go on.
+    """
+    going_on: list[ast.expr] = []
     for _ in range(_MOST_BEFORE):
         if not isinstance(node, ast.If):
             return
-        if isinstance(node.body[-1], _LEAVING):
+        if not isinstance(node.body[-1], _LEAVING):
+            going_on.append(node.test)
+        elif not going_on:
             yield node.test, False
-            if len(node.orelse) == 1:
-                node = node.orelse[0]
-                continue
-        elif node.orelse and isinstance(node.orelse[-1], _LEAVING):
-            yield node.test, True
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            node = node.orelse[0]
+            continue
+        if going_on and node.orelse and isinstance(node.orelse[-1], _LEAVING):
+            yield (going_on[0] if len(going_on) == 1 else ast.BoolOp(ast.Or(), going_on)), True
         return

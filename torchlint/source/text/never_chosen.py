@@ -34,6 +34,7 @@ class NeverChosen:
         self._asked: dict[int, bool] = {}
         self._given_in: dict[tuple[str, str, frozenset[str]], list[tuple[ast.expr | None, int]]] = {}
         self._known: dict[tuple[ast.expr, bool, int], bool] = {}
+        self._kept: dict[tuple[ast.AST, str], bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
@@ -51,7 +52,7 @@ class NeverChosen:
             return False
         if path == self._view.path and left < _DEEPEST and self._is_switched_off(line):
             return True
-        together: dict[tuple[Situation, str, int], list[tuple[ast.Compare, bool]]] = {}
+        together: dict[tuple[Situation, str, int], list[tuple[ast.expr, bool]]] = {}
         for test, wanted, around, first in conditions(tree, line):
             where = Situation(path, around)
             if not self._uses.spend(_OF_A_TEST):
@@ -59,9 +60,9 @@ class NeverChosen:
             if not self._may_be(test, wanted, where, left):
                 return True
             for part, is_wanted in parts(test, wanted):
-                if isinstance(part, ast.Compare):
-                    asked_with = 0 if self._is_one_value(part.left, where) else first
-                    same = together.setdefault((where, ast.dump(part.left), asked_with), [])
+                if (asked := _asked(part)) is not None:
+                    asked_with = 0 if self._is_one_value(asked, where) else first
+                    same = together.setdefault((where, ast.dump(asked), asked_with), [])
                     same.append((part, is_wanted))
         if any(len(same) > 1 and not self._may_be_all(same, where, left) for (where, *_), same in together.items()):
             return True
@@ -103,21 +104,40 @@ class NeverChosen:
         return not found or wanted in found or None in found
 
     def _is_one_value(self, node: ast.expr, where: Situation) -> bool:
-        """Is it a parameter that nothing else is assigned to?"""
+        """Is it a parameter, or an option of one, that nothing else is assigned to? What an object has may change."""
         function = where.function
-        if function is None or not isinstance(node, ast.Name) or node.id not in _parameters(function):
+        if function is None:
+            return False
+        if option := _option(node):
+            of = getattr(node, "value", node)
+            return last_word(of) != "self" and self._is_kept(function, option) and self._is_one_value(of, where)
+        if not isinstance(node, ast.Name) or node.id not in _parameters(function):
             return False
         return self._uses.bound(function, node.id) == []
 
-    def _may_be_all(self, tests: list[tuple[ast.Compare, bool]], place: Situation, left: int) -> bool:
-        """May tests of the same thing, at the same time, be so?"""
-        values = self._values(tests[0][0].left, place, left)
+    def _is_kept(self, function: ast.AST, option: str) -> bool:
+        """Does a function put nothing under a name of anything?"""
+        if (function, option) not in self._kept:
+            nodes = list(ast.walk(function))
+            put = (
+                part
+                for part in nodes
+                if _option(part) == option and not isinstance(getattr(part, "ctx", None), ast.Load)
+            )
+            self._kept[function, option] = self._uses.spend(len(nodes)) and next(put, None) is None
+        return self._kept[function, option]
+
+    def _may_be_all(self, tests: list[tuple[ast.expr, bool]], place: Situation, left: int) -> bool:
+        """May tests of the same thing, at the same time, be so? What it may be is known, or one of them says it."""
+        asked = _asked(tests[0][0])
+        values = None if asked is None else self._values(asked, place, left)
+        if values is None:
+            values = next((found for test, wanted in tests if wanted and (found := _one_of(test))), None)
         if not values:
             return True
         for test, wanted in tests:
-            literal = _literals(test.comparators[0])
-            if literal is not None and len(test.ops) == 1 and type(test.ops[0]) in _COMPARED:
-                values = frozenset(one for one in values if _compared(test.ops[0], one, literal) in (wanted, None))
+            found = {one for one in values if _holds(test, one) in (wanted, None)}
+            values = frozenset(found)
         return bool(values)
 
     def _values(self, node: ast.expr, place: Situation, left: int) -> Values:
@@ -287,7 +307,41 @@ def _compared(how: ast.cmpop, value: Any, literal: Any) -> bool | None:
         return None
 
 
-def _option(node: ast.expr) -> str:
+def _asked(test: ast.expr) -> ast.expr | None:
+    """Of what a comparison asks, or all that are joined by `or`."""
+    if isinstance(test, ast.Compare):
+        return test.left
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or):
+        return None
+    asked = [part.left for part in test.values if isinstance(part, ast.Compare)]
+    is_one = len(asked) == len(test.values) and len({ast.dump(one) for one in asked}) == 1
+    return asked[0] if is_one else None
+
+
+def _one_of(test: ast.expr) -> frozenset[Any]:
+    """The values of which what is asked is one, if a test holds; none where it does not say so."""
+    found: set[Any] = set()
+    for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+        values = _literals(part.comparators[0]) if isinstance(part, ast.Compare) and len(part.ops) == 1 else None
+        if values is None or not isinstance(part.ops[0], (ast.Eq, ast.In)):
+            return frozenset()
+        inside = [(type(one), one) for one in values[0][1]] if isinstance(part.ops[0], ast.In) else values
+        found.update(inside)
+    return frozenset(found)
+
+
+def _holds(test: ast.expr, value: Any) -> bool | None:
+    """Is a comparison, or one of several, true of a value? None where that is not known."""
+    if isinstance(test, ast.BoolOp):
+        found = {_holds(part, value) for part in test.values}
+        return True if True in found else None if None in found else False
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _COMPARED:
+        return None
+    literal = _literals(test.comparators[0])
+    return None if literal is None else _compared(test.ops[0], value, literal)
+
+
+def _option(node: ast.AST) -> str:
     """The name of what is taken of an object, or under a key of a dict."""
     if isinstance(node, ast.Subscript):
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
