@@ -68,6 +68,7 @@ LESSON = "import torch\nlayer = torch.nn.Linear(2, 3)\nlayer(torch.rand(4, 5))  
     [
         ("TL101", {"a.py": LOSS, "main.py": "import a\na.other()\n"}, "nothing in the project leads here"),
         ("TL101", {"a.py": SWITCH}, "it stands behind a switch that nothing in the project turns on"),
+        ("TL802", {"a.pyi": "from torch._six import inf\n"}, "what a stub declares does not run"),
         ("TL506", {"a.py": ORDER, "requirements.txt": "torch==1.0\n"}, "the project is kept at an earlier torch"),
         ("TL502", {"a.py": MISPLACED, "b.py": ""}, "what it looks for may stand in another file of the project"),
         ("TL901", {"a.py": LESSON}, "it is expected to fail"),

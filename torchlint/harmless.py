@@ -27,6 +27,7 @@ _OF_IMPORTS = ("TL718", "TL725", "TL802")  # at an import they end what runs it
 OF_FILES = ("TL000", "TL001")  # of a whole file: nothing that stands in it explains them
 _OTHER_FILES = "what it looks for may stand in another file of the project"
 _UNREACHED = "nothing in the project leads here"
+_IN_A_STUB = "what a stub declares does not run"
 _IN_NO_CELL = "no cell of the notebook uses it"
 _NOT_IMPORTED = "an import before it fails"
 _LEFT_BEFORE = "the program has always left before it"
@@ -83,6 +84,7 @@ class Harmless:
     def _reasons(self) -> Iterator[tuple[str, Callable[[Finding], bool]]]:
         """Why something may do no harm: the first that holds is told."""
         yield _OTHER_FILES, self._is_unsure
+        yield _IN_A_STUB, lambda finding: self._view.path.endswith(".pyi") and finding.code not in OF_FILES
         yield _UNREACHED, lambda finding: self._stands(finding, self._unreached.has)
         yield _IN_NO_CELL, lambda finding: self._stands(finding, self._unused_in_notebook.has)
         yield _NOT_IMPORTED, self._is_behind_import
