@@ -342,3 +342,64 @@ SAVE = f"import torch\n\n\ndef save(model, rank):\n    if rank == 0:\n        to
 def test_a_call_of_a_library_gives_it_nothing(tree, main, severity):
     tree({"net.py": SAVE, "main.py": main})
     assert severities() == {severity}
+
+
+LOSS = """\
+import torch
+from torch import nn
+
+
+class Loss(nn.Module):
+    def weigh(self, x, last=None):
+        if last is not None:
+            return x
+        return torch.cuda.amp.GradScaler()
+
+    def forward(self, x, step, last=None):
+        return self.weigh(x, last=last)
+"""
+NET = """\
+from loss import Loss
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loss = Loss()
+        self.out = nn.Linear(3, 3)
+
+    def last(self):
+        return self.out.weight
+
+    def step(self, x):
+        return self.loss(x, 1, last={})
+
+
+if __name__ == "__main__":
+    Net().step(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "severity"),
+    [
+        ("self.last()", {}, "info"),
+        ("self.out.weight", {}, "warning"),  # may be None
+        ("None", {}, "warning"),
+        ("find()", {}, "warning"),
+        ("self.last()", {"other.py": "from loss import Loss\n\nloss = Loss()\nloss(1, 2)\n"}, "warning"),
+        ("self.last())\n        + self.loss(x, 1", {}, "warning"),
+    ],
+)
+def test_what_all_who_call_an_object_give_it(tree, given, more, severity):
+    tree({"loss.py": LOSS, "net.py": NET.format(given), **more})
+    assert severities() == {severity}
+    tree(
+        {
+            "net.py": NET.format(given).replace(
+                "        return self.out", "        if self.out:\n            return self.out"
+            )
+        }
+    )
+    assert severities() == {"warning"}

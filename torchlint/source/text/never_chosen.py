@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlint.project import View
+from torchlint.source.text.calls_of_objects import always_returns, calls_giving
 from torchlint.source.text.conditions import around_line, conditions, parts
 from torchlint.source.text.given_values import BY_HAND, assigned, said_anywhere, sets_by_any_name
 from torchlint.source.text.index import last_word
@@ -16,6 +17,7 @@ from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
 from torchlint.source.text.spelling import COMPARED
 
 Values = frozenset[Any] | None  # with their types, for 1 is no True; None where there may be others
+_SOMETHING = (object, object())  # that is not None: no more is known of it
 _DEEPEST = 4  # from what is asked to what gives it
 _OF_A_TEST = 20  # steps that it takes
 _MOST_CALLS = 8  # of what a line stands in
@@ -100,7 +102,7 @@ class NeverChosen:
             found = {_compared(test.ops[0], value, literal) for value in values}
         else:
             values = self._values(test, place, left)
-            found = set() if values is None else {bool(value) for _, value in values}
+            found = set() if values is None else {None if one is _SOMETHING else bool(one[1]) for one in values}
         return not found or wanted in found or None in found
 
     def _is_one_value(self, node: ast.expr, where: Situation) -> bool:
@@ -159,6 +161,8 @@ class NeverChosen:
             owners = self._owners(node.value.id, place, left)
             if owners is not None:
                 return _all_of([self._values_of_attribute(node.attr, one, left) for one in owners])
+        if isinstance(node, ast.Call):
+            return frozenset({_SOMETHING}) if always_returns(place.owner, node) else None
         return self._values_of_option(node, place, left)
 
     def _values_of_option(self, node: ast.expr, place: Situation, left: int) -> Values:
@@ -206,7 +210,9 @@ class NeverChosen:
         function = place.function
         if function is None or left < 0:
             return None
-        calls = self._uses.calls(place)
+        is_of_object = function.name == "forward" and place.owner is not None
+        owner = place.owner.name if place.owner is not None else ""
+        calls = calls_giving(self._uses, owner, name) if is_of_object else self._uses.calls(place)
         found = []
         for given in calls or ():
             value = _argument(given, function, name, isinstance(place.owner, ast.ClassDef))
@@ -297,6 +303,8 @@ def _literals(node: ast.expr) -> Any:
 def _compared(how: ast.cmpop, value: Any, literal: Any) -> bool | None:
     """None where they cannot be compared."""
     (_, one), ((kind, other),) = value, literal
+    if value is _SOMETHING and kind is not type(None):
+        return None
     if isinstance(how, (ast.In, ast.NotIn)) == (kind not in (list, tuple)):
         return None
     if isinstance(how, (ast.Is, ast.IsNot)) and kind not in (type(None), bool):
