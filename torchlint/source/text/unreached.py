@@ -32,6 +32,9 @@ _OLD = re.compile(r"_*old|old_\w+|\w+_old", re.IGNORECASE)  # a folder
 _COPY = re.compile(r"(\w*[^\W_])(?:_|_?(?:old|bak|backup|copy|orig)\d*)\.py", re.IGNORECASE)
 _IMPORTS = re.compile(rb"[ \t]*(?:from|import)[ \t]")
 _ON_SOMETHING = re.compile(rb"[.@][ \t]*$|[\"']")  # before a name: an object, a decorator, or what may be within a text
+_IN_WORD = re.compile(rb"\w")
+_ON_ITSELF = re.compile(rb"\bself\.$")
+_DEFINED = re.compile(rb"[ \t\"]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+")  # also in a notebook's JSON
 _ASKED = re.compile(r"(?<![\w.)\]])(\w+)\.$")  # before a name: of what it is asked, if that goes by one word
 _DEPRECATED = re.compile(  # at the head of a docstring
     r"\bDEPRECATED\b|^\W*[Dd]eprecated\b|\([Dd]eprecated\)|\b([Tt]his|function|method|class) is (now )?deprecated\b"
@@ -203,9 +206,9 @@ class Unreached:
             return False
         lines = (self._view.project.bytes(self._view.path) or b"").split(b"\n")
         outside = (*lines[: inner.first - 1], *lines[inner.last :])
-        named = re.compile(rb"\b" + inner.name.encode() + rb"\b")
-        found = filter(None, map(named.search, outside))
-        return all(has_comment(match.string[: match.start()]) for match in found)
+        name = inner.name.encode()
+        places = ((line, next(_places(line, name), None)) for line in outside if name in line)
+        return all(place is None or has_comment(line[: place.start]) for line, place in places)
 
     @cached_property
     def _is_in_use(self) -> bool:
@@ -258,10 +261,20 @@ def _says_as_code(view: View, path: str, name: str) -> bool:
     return re.search(code, _said_in(view, path)) is not None
 
 
-def _is_of_function(data: bytes, start: int, name: re.Match[bytes]) -> bool:
+def _is_of_function(data: bytes, start: int, place: range) -> bool:
     """Is a name in the line that begins at `start` that of a function, imported or called? Methods are, on objects."""
-    is_called = data[name.end() : name.end() + 1] == b"("
-    return bool(_IMPORTS.match(data, start)) or is_called and not _ON_SOMETHING.search(data[start : name.start()])
+    is_called = data[place.stop : place.stop + 1] == b"("
+    return bool(_IMPORTS.match(data, start)) or is_called and not _ON_SOMETHING.search(data[start : place.start])
+
+
+def _places(data: bytes, name: bytes) -> Iterator[range]:
+    """Where a name stands as a whole word: no pattern is made for each of many names."""
+    at = data.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (_IN_WORD.match(data, at - 1) if at else None) and not _IN_WORD.match(data, end):
+            yield range(at, end)
+        at = data.find(name, end)
 
 
 def _means_another(view: View, user: str, before: str, name: str) -> bool:
@@ -278,9 +291,6 @@ def _lines_saying(view: View, node: _Definition, others_have_own: bool) -> list[
     """
     name = node.name.encode()
     own = range(node.first, node.last + 1)
-    of_itself = re.compile(rb"\bself\." + name + rb"$") if others_have_own else None
-    pattern = re.compile(rb"\b" + name + rb"\b")
-    defined = re.compile(rb"[ \t\"]*(?:async[ \t]+)?(?:def|class)[ \t]+" + name + rb"\b")  # also in a notebook's JSON
     found = []
     for path in view.naming(node.name):
         data = _said_in(view, path)
@@ -289,15 +299,15 @@ def _lines_saying(view: View, node: _Definition, others_have_own: bool) -> list[
         if not path.endswith((".py", ".ipynb")):
             return None
         line, counted = 1, 0
-        for match in pattern.finditer(data):  # few lines have it: no other is looked at
-            start = data.rfind(b"\n", 0, match.start()) + 1
-            text = data[start : match.end()]
-            is_of_another = path != view.path and of_itself is not None and of_itself.search(text)
-            is_function = node.owner and path.endswith(".py") and _is_of_function(data, start, match)
-            is_called = not (has_comment(text) or defined.match(text) or is_of_another or is_function)
+        for place in _places(data, name):  # few lines have it: no other is looked at
+            start = data.rfind(b"\n", 0, place.start) + 1
+            text = data[start : place.stop]
+            is_of_another = path != view.path and others_have_own and _ON_ITSELF.search(data[start : place.start])
+            is_function = node.owner and path.endswith(".py") and _is_of_function(data, start, place)
+            is_called = not (has_comment(text) or _DEFINED.fullmatch(text) or is_of_another or is_function)
             if is_called and not (node.owner and is_of_library(view.project, path, text)):
                 if path != view.path:
-                    before = os.fsdecode(data[start : match.start()])
+                    before = os.fsdecode(data[start : place.start])
                     if not node.owner and path.endswith(".py") and _means_another(view, path, before, node.name):
                         continue
                     return None
