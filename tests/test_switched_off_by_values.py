@@ -390,6 +390,7 @@ if __name__ == "__main__":
         ("find()", {}, "warning"),
         ("self.last()", {"other.py": "from loss import Loss\n\nloss = Loss()\nloss(1, 2)\n"}, "warning"),
         ("self.last())\n        + self.loss(x, 1", {}, "warning"),
+        ("self.last()).item(x", {"other.py": "from lib import Made\nMade(last=None)\n"}, "info"),
     ],
 )
 def test_what_all_who_call_an_object_give_it(tree, given, more, severity):

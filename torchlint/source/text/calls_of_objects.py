@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.text.conditions import around_line
-from torchlint.source.text.index import FUNCTIONS, last_word
+from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.seen_uses import SeenCall, SeenUses, Situation
 
 
@@ -18,9 +18,10 @@ def calls_giving(uses: SeenUses, owner: str, name: str) -> list[SeenCall] | None
     programs = {path: tree for said in saying for path, tree in said or ()}
     if None in saying or not all(map(uses.spend_on, programs)):
         return None
-    functions = {node.name for tree in programs.values() for node in ast.walk(tree) if isinstance(node, FUNCTIONS)}
+    made = {node.name for tree in programs.values() for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
     calls = [one for path, tree in programs.items() for one in _calls(path, tree)]
-    called = {last_word(one.call.func) for one in calls if _gives(one.call, name)} - functions
+    giving = {last_word(one.call.func) for one in calls if _gives(one.call, name)} - made
+    called = {word for word in giving if not word[:1].isupper()}  # what makes an object is given other things
     found = [one for one in calls if last_word(one.call.func) in called]
     return found if found and "" not in called and all(_gives(one.call, name) for one in found) else None
 
