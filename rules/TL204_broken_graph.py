@@ -128,18 +128,21 @@ def distill(student, teacher, x):
     F.cross_entropy(student(x), target).backward()
 ```
 
-How it is found: `torchlint/source/answers/backwards.py`, and for layers and networks `cut_layers.py` beside it.
+How it is found: `torchlint/source/answers/backwards.py`; beside it `lightning_cuts.py`, and for layers and networks
+`cut_layers.py`.
 """
 
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
-from torchlint.source.answers.backwards import cut_paths, cut_results
+from torchlint.source.answers.backwards import cut_paths
 from torchlint.source.answers.cut_layers import layers_cut_off, networks_cut_off
+from torchlint.source.answers.lightning_cuts import cut_results
 
 read_on = ("TL203", "TL205", "TL906", "torch.Tensor.detach", "notes/autograd")
 in_tests = False
 across_files = False
+NO_EFFECT = "this term of the loss has no effect on any gradient"
 
 
 @on_call(".backward", ".manual_backward", unknown=True)
@@ -148,11 +151,7 @@ def check(call: Call):
         inner, how = ast.unparse(cut.inner), said(cut.place.node)
         yield call.finding(
             f"{how} takes `{inner}` out of its graph: "
-            + (
-                "this term of the loss has no effect on any gradient"
-                if cut.partly
-                else "backward reaches no parameter from the loss"
-            ),
+            + (NO_EFFECT if cut.partly else "backward reaches no parameter from the loss"),
             help="keep the tensor itself in the loss, and cut only what is reported",
             notes=[call.note(call, "backward starts here"), *([call.note(cut.place, "cut here")] if cut.read else [])],
             at=call.at(cut.read or cut.place),
@@ -175,9 +174,11 @@ def check_networks(call: Call):
 def check_forward(cls: ModuleClass):
     for cut in cut_results(cls.info):
         yield cls.finding(
-            f"{said(cut.node)} takes the loss out of its graph before Lightning runs backward through it",
+            f"{said(cut.place.node)} takes `{ast.unparse(cut.inner)}` out of its graph: {NO_EFFECT}"
+            if cut.partly
+            else f"{said(cut.place.node)} takes the loss out of its graph before Lightning runs backward through it",
             help="return the loss itself; `self.log` detaches what it keeps",
-            at=cls.at(cut),
+            at=cls.at(cut.read or cut.place),
         )
     for cut, layer, name in layers_cut_off(cls.info):
         yield cls.finding(

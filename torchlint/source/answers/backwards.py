@@ -14,10 +14,10 @@ from torchlint.source.answers.graphless_models import freezes
 from torchlint.source.answers.held_tensors import held_in
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.answers.just_put import put_there
+from torchlint.source.answers.listed_results import elements_behind
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.choices import exclusive
-from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import ARRAY, MODULE, kinds
@@ -38,15 +38,7 @@ from torchlint.source.text.index import (
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.filled import put_in
 from torchlint.source.training.grads import is_set_later, requires_grad
-from torchlint.source.training.graphs import (
-    calls_a_model,
-    carries,
-    graph,
-    is_cut,
-    is_model_call,
-    loss_of,
-    returned_losses,
-)
+from torchlint.source.training.graphs import calls_a_model, carries, graph, is_cut, is_model_call, loss_of
 from torchlint.source.training.own_backwards import gives_something
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
 
@@ -342,16 +334,14 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
     loss = loss_of(module, call)
     if loss is None:
         return
-    for term, read in _terms(loss, set()):
-        for cut in _with_graph_inside(term):
-            taken = "item float detach tolist data tensor Tensor FloatTensor as_tensor asarray numpy array".split()
-            if last_word(getattr(cut[0].node, "func", cut[0].node)) in taken and not _is_prepared(cut[0].node, call):
-                yield Cut(cut[0], cut[1], True, read)
-                return
+    for term in cut_terms(loss):
+        if not _is_prepared(term.place.node, call):
+            yield term
+            return
     if _may_have_graph(loss):
         return
     for cut in graph(loss).cuts:
-        for place, inner in _with_graph_inside(cut):
+        for place, inner in with_graph_inside(cut):
             if not _is_made_a_leaf(module, place, call):
                 yield Cut(place, inner, False)
                 return
@@ -360,6 +350,15 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         if calls_a_model(cut) and (switch := switch_around(cut)) is not None and not _is_made_a_leaf(module, cut, call):
             yield Cut(switch, cut.node, False)
             return
+
+
+def cut_terms(loss: Value) -> Iterator[Cut]:
+    """The terms of a loss that have no effect beside one that has."""
+    taken = "item float detach tolist data tensor Tensor FloatTensor as_tensor asarray numpy array".split()
+    for term, read in _terms(loss, set()):
+        for place, inner in with_graph_inside(term):
+            if last_word(getattr(place.node, "func", place.node)) in taken:
+                yield Cut(place, inner, True, read)
 
 
 def _is_prepared(cut: ast.AST, call: ast.Call) -> bool:
@@ -437,7 +436,7 @@ def _factors(node: ast.expr) -> Iterator[ast.expr]:
 
 
 @remembered(meanwhile=())
-def _with_graph_inside(cut: Value, depth: int = 4) -> list[tuple[Value, ast.expr]]:
+def with_graph_inside(cut: Value, depth: int = 4) -> list[tuple[Value, ast.expr]]:
     """A cut, with what it cuts, if that certainly has a graph.
 
     `torch.tensor(terms)` cuts what `.item()` took out of the graph before.
@@ -470,11 +469,12 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     if inner is None or runs_without_grad(cut):
         return
     kept = gone_through(inner) or inner  # `t.item() for t in terms`: each of what was put into the list
-    if any(map(_has_graph, (cut.at(inner, ()), *put_in(cut.at(kept, ())), *held_in(cut.at(kept, ()))))):
+    whole, kept = cut.at(inner, ()), cut.at(kept, ())
+    if any(map(_has_graph, (whole, *put_in(kept), *held_in(kept), *elements_behind(whole)))):
         yield cut, inner
     else:
         for other in graph(cut.at(inner, ())).cuts:
-            for _, _what in _with_graph_inside(other, depth - 1):
+            for _, _what in with_graph_inside(other, depth - 1):
                 yield cut, inner
                 return
 
@@ -546,7 +546,7 @@ def _comes_from_a_new_leaf(value: Value, depth: int) -> bool:
         isinstance(o.node, ast.Call)
         and o.node.keywords
         and last_word(o.node.func) in ("tensor", "as_tensor")
-        and bool(_with_graph_inside(o))
+        and bool(with_graph_inside(o))
         or isinstance(o.node, (ast.Call, ast.BinOp))
         and _is_of_a_new_leaf(o, depth - 1)
         for o in made
@@ -581,16 +581,3 @@ def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:
             if not within(node, own) and not (isinstance(node, ast.Attribute) and unparsed(node.value) == hushed):
                 return True
     return False
-
-
-def cut_results(info: ClassInfo) -> Iterator[Value]:
-    """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own
-    backward.
-    """
-    if info.module.index.says("automatic_optimization"):
-        return
-    for loss in returned_losses(info):
-        found = origins(loss)
-        if found and all(o.node is not None and is_cut(o) for o in found):
-            for cut in found:
-                yield from (place for place, _ in _with_graph_inside(cut) if place.module is info.module)
