@@ -101,7 +101,12 @@ How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 """
 
 from torchlint import Node, Round, on_node, on_round
-from torchlint.source.answers.renewed_optimizers import counted_over, made_at_each_access, renewed_optimizers
+from torchlint.source.answers.renewed_optimizers import (
+    counted_over,
+    counts_epochs,
+    made_at_each_access,
+    renewed_optimizers,
+)
 
 read_on = ("TL510", "optim#constructing-it", "torch.optim.Adam")
 in_tests = False
@@ -123,15 +128,21 @@ def check(loop: Round):
         if MEMORYLESS in made.names or _forgets_nothing(settings) or counted & settings.names_in():
             continue
         name = settings.word() if made.method else "the optimizer"
+        is_handed_on = (
+            made.via and made.via[-1].module is not made.module and settings.function is not step_in(loop, step)
+        )
+        through = made.via[-1] if is_handed_on else None  # a maker of many
         yield loop.finding(
             f"`{name}` is made anew in every round of this loop: its momentum and statistics are lost each time",
             help="make it once, before the loop, and pass it on",
             notes=[
                 loop.note(iterated or loop.node.test, "each round of this loop makes it"),
                 *(loop.note(call, "through this call") for call in made.via),
+                *([loop.note(made, "made here")] if through else []),
                 loop.note(step, "used here"),
             ],
-            at=made,
+            at=through or made,
+            is_sure=counts_epochs(loop.module, loop.node),
         )
 
 
@@ -148,6 +159,11 @@ def read_anew(place: Node):
         notes=[place.note(found[1], "used here")],
         at=made,
     )
+
+
+def step_in(loop, step):
+    """The function that steps."""
+    return loop.at(step.event.value).function
 
 
 def _forgets_nothing(made) -> bool:

@@ -13,8 +13,9 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, body_of, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
-from torchlint.source.training.events import Event, events, imports_saying, may_mention
+from torchlint.source.training.events import Event, events, imports_saying, leading_to, may_mention
 from torchlint.source.training.optimizers import constructor_argument, holding
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.sameness import identity
@@ -29,6 +30,7 @@ _RENEWS = re.compile(
     r"(weights?|param(eter)?s?|models?|net(work)?s?)(_\w+)?)$"
 )
 _TRAINS = re.compile(r"(^|_)(train|fit|cross)")
+_MIXES = re.compile(r"randperm|permutation|\.split\(|\.chunk\(|batch")
 _COPIES = frozenset("deepcopy copy clone clone_module".split())
 
 
@@ -36,7 +38,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
     """The constructors of optimizers that run in every round for parameters that are older, each with a step of what it
     makes.
     """
-    if not may_mention(module, body_of(loop), _optimizer_words(module)):
+    if not may_mention(module, body_of(loop), _optimizer_words(module)) and not _may_lead_to_one(module, loop):
         return []
     done = events(module, body_of(loop))
     if any(event.method and _RENEWS.match(event.method) for event in done) or not any(
@@ -68,6 +70,26 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
             found.append((event, steps[0]))
     return [] if found and _draws_what_it_counts(loop, done) else found
+
+
+def _may_lead_to_one(module: Module, loop: ast.AST) -> bool:
+    """May a file that trains, which this one imports, have it made by a third one?"""
+    training = imports_saying(module, ("backward",))
+    behind = {home.path: home for one in training for home in imports_saying(one, tuple(sorted(_CLASSES)))}
+    homes = tuple({one.path: one for one in (*training, *behind.values())}.values())
+    words = frozenset().union(*map(_names_of_optimizers, behind.values())) if behind else _CLASSES
+    return bool(behind) and not leading_to(module, homes, words).isdisjoint(_called_in(module, loop))
+
+
+def _called_in(module: Module, loop: ast.AST) -> set[str]:
+    return {last_word(call.func) for part in body_of(loop) for call in module.index.inside(part, ast.Call)}
+
+
+def counts_epochs(module: Module, loop: ast.AST) -> bool:
+    """Does a loop, or one around it in its function, say that it counts epochs?"""
+    targets = [target for each in (loop, *loops_around(loop)) if (target := counted_over(each)[0]) is not None]
+    names = [name.id.lower() for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    return any("epoch" in name for name in names)
 
 
 @remembered
@@ -212,6 +234,8 @@ def _is_over_data(module: Module, loop: ast.AST, done: list[Event]) -> bool:
     if target is None:
         return False
     counted = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    if _MIXES.search(unparsed(counted_over(loop)[1])):
+        return False  # the places of a batch
     users = set()
     for part in module.index.inside(loop, ast.Subscript):
         if isinstance(part.slice, ast.Name) and part.slice.id in counted and isinstance(part.ctx, ast.Load):
@@ -243,18 +267,21 @@ def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
 
 @remembered
 def _optimizer_words(module: Module) -> frozenset[str]:
-    """The words by which a file and its imports may make optimizers: torch's classes, what they are imported or kept
-    as, classes derived from them.
-    """
+    """The words by which a file and its imports may make optimizers."""
+    return frozenset().union(*map(_names_of_optimizers, (module, *imports_saying(module, tuple(sorted(_CLASSES))))))
+
+
+@remembered
+def _names_of_optimizers(home: Module) -> frozenset[str]:
+    """Torch's classes, what a file imports or keeps them as, classes derived from them."""
     words = set(_CLASSES)
-    for home in (module, *imports_saying(module, tuple(sorted(_CLASSES)))):
-        for statement in home.index.nodes(ast.ImportFrom):
-            words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
-        for name in _CLASSES:
-            for node in (*home.index.names(name), *home.index.attributes(name)):
-                statement = statement_of(node)
-                if isinstance(statement, ast.Assign):
-                    words.update(last_word(target) for target in statement.targets)
-                elif isinstance(statement, ast.ClassDef):
-                    words.add(statement.name)
+    for statement in home.index.nodes(ast.ImportFrom):
+        words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
+    for name in _CLASSES:
+        for node in (*home.index.names(name), *home.index.attributes(name)):
+            statement = statement_of(node)
+            if isinstance(statement, ast.Assign):
+                words.update(last_word(target) for target in statement.targets)
+            elif isinstance(statement, ast.ClassDef):
+                words.add(statement.name)
     return frozenset(words - {""})
