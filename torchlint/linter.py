@@ -355,14 +355,16 @@ def _said(rule: Rule, trigger: Trigger, job: Job, subject: Any) -> list[Finding]
 
 def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
     """One mistake seen twice is one finding: without what another rule has said, which says more, of the line that
-    fails or one that led there, and without what the dry run has seen where its rule has read it in the text.
+    fails or one that led there, and without what the dry run has seen where its rule has read it in the text; where it
+    has only remarked on it there, without the remark.
     """
     said: dict[int, set[str]] = {}
     read: set[tuple[str, int]] = set()
+    proved = {(f.code, f.span.line) for f in findings if f.from_run and f.severity != "info"}
     for finding in findings:
         for line in finding.lines:
             said.setdefault(line, set()).add(finding.code)
-        if not finding.from_run:
+        if not finding.from_run and not _is_proved(finding, proved):
             read.add((finding.code, finding.span.line))
     others = {f.code: rules[f.code].also_said_by if f.code in rules else () for f in findings}
     return [
@@ -370,7 +372,14 @@ def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
         for f in findings
         if not any(said.get(line, set()).intersection(others[f.code]) for line in _around(f))
         and not (f.from_run and (f.code, f.span.line) in read)
+        and not _is_proved(f, proved)
     ]
+
+
+def _is_proved(finding: Finding, proved: set[tuple[str, int]]) -> bool:
+    """Is it a remark on what the dry run has seen to be wrong?"""
+    is_remark = not finding.from_run and finding.severity == "info"
+    return is_remark and (finding.code, finding.span.line) in proved
 
 
 def _around(finding: Finding) -> set[int]:
