@@ -120,7 +120,6 @@ How it is found: `torchlint/source/answers/batches.py`, and `attention_axes.py`,
 """
 
 import ast
-import re
 
 from torchlint import Call, Node, on_call, on_node, on_op
 from torchlint.source.answers.attention_axes import softmax_at_the_end, summed_elsewhere
@@ -200,24 +199,10 @@ def batch_finding(at: Call):
     )
 
 
-@on_op("torch.nn.functional.softmax", "torch.nn.functional.log_softmax", needs=("oftm", "oader"))
+@on_op("torch.nn.functional.softmax", "torch.nn.functional.log_softmax", needs=("oftm", "oader|@|matmul|bmm"))
 def check_run(op):
     if runs_over_samples(op):
         yield op.finding(f"softmax does not say over which dimension: {OF_THREE}", help=HELP)
-
-
-@on_op("torch.nn.functional.softmax", needs=("oftm", "@|matmul|bmm"))
-def check_attention(op):
-    """Weights of three dimensions that are multiplied over the last one, as they are."""
-    shape = getattr(op.argument("input", 0), "shape", ())
-    if len(shape) == 3 and op.argument("dim", 1) is None and not op.guessed and op.file_says(weighs(op.text(0))):
-        yield op.finding(f"softmax does not say over which dimension: {OF_THREE}", help=HELP)
-
-
-def weighs(scores: str) -> str:
-    """`weights = F.softmax(scores)`, and shortly after it `weights @ values`"""
-    given = rf"softmax\(\s*{re.escape(scores)}\s*\)"
-    return rf"\b(\w{{1,40}}) = [\w.]{{0,40}}{given}[^=]{{0,80}}?(?:\b\1 @|mm\(\1,|matmul\(\1,)"
 
 
 def only_layer(call: Call):

@@ -359,27 +359,19 @@ def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
     has only remarked on it there, without the remark.
     """
     said: dict[int, set[str]] = {}
-    read: set[tuple[str, int]] = set()
     proved = {(f.code, f.span.line) for f in findings if f.from_run and f.severity != "info"}
+    told = [f for f in findings if f.from_run or f.severity != "info" or (f.code, f.span.line) not in proved]
+    read = {(f.code, f.span.line) for f in told if not f.from_run}
     for finding in findings:
         for line in finding.lines:
             said.setdefault(line, set()).add(finding.code)
-        if not finding.from_run and not _is_proved(finding, proved):
-            read.add((finding.code, finding.span.line))
     others = {f.code: rules[f.code].also_said_by if f.code in rules else () for f in findings}
     return [
         f
-        for f in findings
+        for f in told
         if not any(said.get(line, set()).intersection(others[f.code]) for line in _around(f))
         and not (f.from_run and (f.code, f.span.line) in read)
-        and not _is_proved(f, proved)
     ]
-
-
-def _is_proved(finding: Finding, proved: set[tuple[str, int]]) -> bool:
-    """Is it a remark on what the dry run has seen to be wrong?"""
-    is_remark = not finding.from_run and finding.severity == "info"
-    return is_remark and (finding.code, finding.span.line) in proved
 
 
 def _around(finding: Finding) -> set[int]:

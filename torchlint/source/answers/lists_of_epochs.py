@@ -29,13 +29,13 @@ _SHOWS = re.compile(r"plot|figure|hist|draw|table|save|dump|write", re.IGNORECAS
 _ANYHOW = re.compile(r"setattr\(|__dict__|vars\(|reset_all|gc\.")
 
 
-class KeptList(NamedTuple):
+class ListOfEpochs(NamedTuple):
     growing: ast.Call  # `self.outputs.append(loss)`
     name: str
     read: ast.Attribute
 
 
-def lists_of_epochs(info: ClassInfo) -> Iterator[KeptList]:
+def lists_of_epochs(info: ClassInfo) -> Iterator[ListOfEpochs]:
     """The lists of a Lightning module that hold what came in all epochs so far."""
     if not info.has_lightning_base or not info.known or any(_may_do_anything(one) for one in info.mro):
         return
@@ -54,7 +54,7 @@ def lists_of_epochs(info: ClassInfo) -> Iterator[KeptList]:
             if _is_begun_once(info, of.attr) and not is_taken_elsewhere(info.module, of.attr):
                 read = _read_at_end(info, of.attr)
                 if read is not None and all(_is_harmless(use) for use in _uses(info, of.attr)):
-                    yield KeptList(call, of.attr, read)
+                    yield ListOfEpochs(call, of.attr, read)
 
 
 @remembered

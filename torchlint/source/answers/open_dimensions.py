@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -45,7 +46,17 @@ def taken_wrongly(module: Module, softmax: ast.Call) -> WrongAxis | None:
 
 
 def runs_over_samples(operation) -> bool:
-    """Of one that happens in the dry run: does it take the batch, the first of three dimensions?"""
+    """Of one that happens in the dry run: does it take the batch, the first of three dimensions: of a batch of loaders, or
+    of weights that are multiplied over the last one?
+    """
     shape = getattr(operation.argument("input", 0), "shape", ())
-    is_left_open = len(shape) == 3 and operation.argument("dim", 1) is None and not operation.guessed
-    return is_left_open and not operation.file_says(_TURNS)
+    if len(shape) != 3 or operation.argument("dim", 1) is not None or operation.guessed:
+        return False
+    is_of_batches = operation.file_says("oader") and not operation.file_says(_TURNS)
+    return is_of_batches or operation.file_says(_multiplied(operation.text(0)))
+
+
+def _multiplied(scores: str) -> str:
+    """`weights = F.softmax(scores)`, and shortly after it `weights @ values`"""
+    given = rf"softmax\(\s*{re.escape(scores)}\s*\)"
+    return rf"\b(\w{{1,40}}) = [\w.]{{0,40}}{given}[^=]{{0,80}}?(?:\b\1 @|mm\(\1,|matmul\(\1,)"
