@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
+from torchlint.source.answers.asked_methods import asked, asked_by_method
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.gradients_in_forwards import goes_backward_by_hand
 from torchlint.source.answers.graphless_models import asked_model, becomes_an_array, leaves_no_graph
@@ -125,9 +126,9 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             continue
         trace = _Trace(module, body)
         for event in trace.events:
-            if event.stores_grad or not event.node.args or not _may_evaluate(event):
+            if event.stores_grad or not (event.node.args or event.method) or not _may_evaluate(event):
                 continue
-            model = called_model(event)
+            model = called_model(event) or asked_by_method(event)
             place = evaluating_place(event)
             key = model and (id(enclosing_function(place.node)), dumped(model.node))
             if model is None or key in seen or not trace.evaluates(event, model):
@@ -200,9 +201,9 @@ def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
     """Does some code switch gradients off and give something to what goes by a model's name, or has loaded weights?"""
     filled = {unparsed(one.value) for one in module.index.attributes("load_state_dict")}
     return may_call_here(module, code, _NO_GRAD) and any(
-        call.args
-        and is_named(call.func)
-        and (sounds_like(call.func, MODULE) or _is_handed(call.func) or unparsed(call.func) in filled)
+        (call.args or asked(call) is not call.func)
+        and is_named(func := asked(call))
+        and (sounds_like(func, MODULE) or _is_handed(func) or unparsed(func) in filled)
         for part in code
         for call in module.index.inside(part, ast.Call)
     )
@@ -265,7 +266,7 @@ class _Trace:
         name = getattr(function, "name", "").lower()
         if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
-        if is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
+        if is_switched(event) or any(map(_is_made_up, event.node.args[:1])) or tells_losses(event.module, event.node):
             return False
         if event.no_grad and is_held_out(event) and self.before(event, self.steps):
             return True

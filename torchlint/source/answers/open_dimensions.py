@@ -46,8 +46,8 @@ def taken_wrongly(module: Module, softmax: ast.Call) -> WrongAxis | None:
 
 
 def runs_over_samples(operation) -> bool:
-    """Of one that happens in the dry run: does it take the batch, the first of three dimensions: of a batch of loaders, or
-    of weights that are multiplied over the last one?
+    """Does one that happens in the dry run take the first of three dimensions: the batch, as loaders give it, or that
+    of weights which are multiplied over the last one?
     """
     shape = getattr(operation.argument("input", 0), "shape", ())
     if len(shape) != 3 or operation.argument("dim", 1) is not None or operation.guessed:
