@@ -11,7 +11,7 @@ from torchlint.source.answers.taken_elsewhere import is_taken_elsewhere
 from torchlint.source.flow.classes import ClassInfo, heirs_of
 from torchlint.source.flow.memory import remembered
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word
-from torchlint.source.text.spelling import paired
+from torchlint.source.text.spelling import given_to
 from torchlint.source.training.members import is_of_self
 
 # A test is run once.
@@ -65,19 +65,10 @@ def _may_do_anything(info: ClassInfo) -> bool:
 def _is_begun_once(info: ClassInfo, name: str) -> bool:
     """Is it given an empty list, and that when all begins?"""
     entries = [entry for owner in (*info.mro, *heirs_of(info)) for entry in owner.attributes.get(name, ())]
-    values = [_given_to(entry.target) for entry in entries if entry.target is not None]
+    values = [given_to(entry.target) for entry in entries if entry.target is not None]
     methods = [entry.method for entry in entries]
     is_once = all(method is None or method.name in _ONCE for method in methods)
     return bool(values) and len(values) == len(entries) and is_once and all(map(_is_empty, values))
-
-
-def _given_to(target: ast.expr) -> ast.expr | None:
-    """`[]` of `self.a = []` and of `self.a, self.b = [], []`"""
-    statement = target.up.up if isinstance(target.up, ast.Tuple) else target.up
-    if not isinstance(statement, ast.Assign):
-        return getattr(statement, "value", None)
-    pairs = [pair for one in statement.targets for pair in paired(one, statement.value)]
-    return next((value for each, value in pairs if each is target), None)
 
 
 def _is_empty(value: ast.expr | None) -> bool:

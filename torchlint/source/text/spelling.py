@@ -109,6 +109,15 @@ def paired(target: ast.expr, value: ast.expr | None) -> list[tuple[ast.expr, ast
     return [(target, value)]
 
 
+def given_to(target: ast.expr) -> ast.expr | None:
+    """`[]` of `self.a = []` and of `self.a, self.b = [], []`"""
+    statement = target.up.up if isinstance(target.up, ast.Tuple) else target.up
+    if not isinstance(statement, ast.Assign):
+        return getattr(statement, "value", None)
+    pairs = [pair for one in statement.targets for pair in paired(one, statement.value)]
+    return next((value for each, value in pairs if each is target), None)
+
+
 def constant_key(node: ast.AST) -> int | str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, str)) and not isinstance(node.value, bool):
         return node.value
