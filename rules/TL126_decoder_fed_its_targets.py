@@ -1,4 +1,4 @@
-"""Feed a decoder what comes before its targets: `model(src, tgt[:, :-1])` for the loss on `tgt[:, 1:]`.
+"""Feed a decoder what comes before its targets: `tgt[:, :-1]` for the loss on `tgt[:, 1:]`.
 
 A decoder learns to say the next token from those before. Given `tgt[:, 1:]`, the very tokens that the loss asks for, it
 learns to copy its input: the loss falls to nothing, and when it is to generate from the start token alone it knows

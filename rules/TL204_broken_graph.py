@@ -128,13 +128,14 @@ def distill(student, teacher, x):
     F.cross_entropy(student(x), target).backward()
 ```
 
-How it is found: `torchlint/source/answers/backwards.py`; beside it `lightning_cuts.py`, and for layers and networks
-`cut_layers.py`.
+How it is found: `torchlint/source/answers/backwards.py`; beside it `lightning_cuts.py`, `adapted_weights.py`,
+and for layers and networks `cut_layers.py`.
 """
 
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
+from torchlint.source.answers.adapted_weights import cut_adaptations
 from torchlint.source.answers.backwards import cut_paths
 from torchlint.source.answers.cut_layers import layers_cut_off, networks_cut_off
 from torchlint.source.answers.lightning_cuts import cut_results
@@ -186,6 +187,17 @@ def check_forward(cls: ModuleClass):
             help="take the cut away; if the layer is not to learn, freeze it with `requires_grad_(False)`",
             notes=[cls.note(layer, "computed here")] if layer.lineno != cut.node.lineno else [],
             at=cls.at(cut),
+        )
+
+
+@on_call("torch.autograd.grad", needs=("create_graph", ".detach("))
+def check_adaptation(call: Call):
+    for cut in cut_adaptations(call.value):
+        yield call.finding(
+            f"`.detach()` takes `{call.quoted(cut.func.value)}` out of the graph that `create_graph` has asked for",
+            help="leave it out: what is computed with these weights is to reach those before",
+            notes=[call.note(call.node, "asked for here")],
+            at=cut,
         )
 
 

@@ -9,6 +9,9 @@ MASKS = {
     "torch.nn.Transformer()": {"src_mask": 2, "tgt_mask": 3},
     "torch.nn.functional.scaled_dot_product_attention": {"attn_mask": 3},
 }
+# Triangles of NumPy, of which such masks are made, too.
+LOWER_OF_NUMPY = frozenset(("numpy.tril",))
+TRIANGLES_OF_NUMPY = LOWER_OF_NUMPY | {"numpy.triu"}
 _ENCODERS = {"src_key_padding_mask": 2}
 _DECODERS = {"tgt_key_padding_mask": 4, "memory_key_padding_mask": 5}
 # And the masks that hide padding: of each what attends the names and positions.
