@@ -1,4 +1,4 @@
-"""Conditions that make no difference, and losses of which nobody knows what is behind them."""
+"""What the dry run is not sure of: conditions that make no difference are none of it, losses and modules of others are."""
 
 from __future__ import annotations
 
@@ -127,5 +127,22 @@ def test_nobody_knows_whom_the_backward_of_an_unknown_loss_reaches() -> None:
 
         for name in ("first", "second", "third", "fourth"):
             print(name, get_stats().mean(1))
+        """
+    assert said(text) == []
+
+
+def test_what_fails_otherwise_on_the_other_device_is_for_whoever_moves_the_module() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Generator(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.dense = nn.Linear(128, 64)
+
+            def forward(self, count: int = 16):
+                latents = torch.normal(0.0, 1.0, size=(count, 128)).to(torch.float16).cuda()
+                return self.dense(latents)
         """
     assert said(text) == []

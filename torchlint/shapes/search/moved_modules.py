@@ -6,6 +6,7 @@ import itertools
 
 from torchlint.shapes.core.held_parts import buffers_of, weights_of
 from torchlint.shapes.machine.failures import FailedOperation
+from torchlint.shapes.search.attempts import RunResult
 from torchlint.shapes.search.candidates import Attempt
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of, name, stamp
 
@@ -27,4 +28,9 @@ def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
             stamp(tensor, name(other))
     run, _ = attempt.runs(instance)
     again = run(attempt.ran.assumed)
-    return again.stopped != "torch" or again.place != failure.place
+    return again.stopped != "torch" or again.place != failure.place or not _is_of_devices(again)
+
+
+def _is_of_devices(refused: RunResult) -> bool:
+    """Or is it of a dtype, say, once all is together?"""
+    return isinstance(refused.detail, FailedOperation) and isinstance(refused.detail.error, DeviceError)

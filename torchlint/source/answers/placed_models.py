@@ -11,7 +11,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import root_of, unparsed
 from torchlint.source.training.devices import FACTORIES, MOVES, goes_away
 from torchlint.source.training.regions import tests_around
 
@@ -80,7 +80,7 @@ def _moves_of(module: Module, scope: ast.AST, word: str) -> list[ast.Call]:
 def moves_its_input(call: Value) -> bool:
     """Does the forward of the model that is called, or another one of its file, move anything?"""
     for callee in callees(call):
-        if callee.function is not None and callee.module is not None and _moves(callee.module, callee.function):
+        if callee.function is not None and callee.module is not None and _move_in(callee.module, callee.function):
             return True
     owners = [owner for made in objects(call.at(call.node.func, ())) if (owner := instance_class(made)) is not None]
     return any(_moves_in_forwards(owner.module) for owner in owners)
@@ -93,7 +93,16 @@ def gives_back_from_there(call: Value) -> bool:
 
 @remembered
 def _moves_in_forwards(module: Module) -> bool:
-    return any(_moves(module, function) for function in module.index.functions_called("forward"))
+    return any(_move_in(module, function) for function in module.index.functions_called("forward"))
+
+
+@remembered
+def _move_in(module: Module, forward: ast.AST) -> bool:
+    """Does a forward move anything, or a method of its own that it calls?"""
+    calls = module.index.inside(forward, ast.Call)
+    own = (Value(module, call) for call in calls if getattr(root_of(call.func), "id", "") == "self")
+    methods = ((c.module, c.function) for call in own for c in callees(call))
+    return _moves(module, forward) or any(home and method and _moves(home, method) for home, method in methods)
 
 
 @remembered

@@ -35,7 +35,9 @@ _COMPUTING = (
 
 
 def is_the_other_branch(module: Module, node: ast.AST) -> bool:
-    """Does the other branch of an `if` around a place move its tensors? Then this one is for the CPU."""
+    """Does the other branch of an `if` around a place move its tensors, or make them on a device? Then this one is for
+    the CPU.
+    """
     moves = _moves(module)
     child = node
     for parent in ancestors(node):
@@ -44,10 +46,16 @@ def is_the_other_branch(module: Module, node: ast.AST) -> bool:
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             body, orelse = (part if isinstance(part, list) else [part] for part in (parent.body, parent.orelse))
             other = orelse if child in body else body
-            if any(standing_in(part, moves) for part in other):
+            if any(standing_in(part, moves) or _makes_there(module, part) for part in other):
                 return True
         child = parent
     return False
+
+
+@remembered
+def _makes_there(module: Module, part: ast.AST) -> bool:
+    """`torch.arange(5, device=device)`"""
+    return any(keyword.arg == "device" for call in module.index.inside(part, ast.Call) for keyword in call.keywords)
 
 
 @remembered
