@@ -369,6 +369,9 @@ class Certainty(PlainRefusals):
         if hides(owner, name) and not self.is_own(owner) and id(owner) not in self.lent:
             says = f"'{kind.__name__}' object has no attribute '{name}': it is one of the model in its `.module`"
             return self.blame(error, says)
+        if self._is_of_property(owner):
+            self.raised[id(error)] = error
+            return error
         if (
             not self.is_sure()
             or id(owner) in self.lent
@@ -384,6 +387,15 @@ class Certainty(PlainRefusals):
         made = self.made_at.get(id(owner), (None, None))[1]
         says = f"'{kind.__name__}' object has no attribute '{name}'"
         return self.blame(error, says, about=("it is made here", made) if made is not None else None, sure=not is_set)
+
+    def _is_of_property(self, owner: Any) -> bool:
+        """Does a property of a module read it? Where that fails, torch looks for a layer, a weight or a buffer of that
+        property's name, and asks so before it registers one.
+        """
+        if not self.stack or not isinstance(owner, nn.Module):
+            return False
+        name = self.stack[-1][0].name
+        return any(isinstance(vars(base).get(name), property) for base in type(owner).__mro__)
 
     def _is_known(self, kind: type) -> bool:
         """Whether all classes that a class is made of are the program's, or torch's layers, and have no say in what

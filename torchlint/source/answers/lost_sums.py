@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 from torchlint.source.answers.lost_joins import is_timed
 from torchlint.source.flow.choices import exclusive
-from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
-from torchlint.source.flow.values import Value
 from torchlint.source.text.index import block_of, within
 from torchlint.source.training.regions import loops_around
 
@@ -48,7 +46,7 @@ def lost_sum(module: Module, statement: ast.Expr) -> LostSum | None:
     if isinstance(first, ast.UnaryOp):
         return LostSum(before, None) if isinstance(before, _TAKING) and before.value is not None else None
     name = first.value if isinstance(first, ast.Subscript) else first
-    if not isinstance(name, ast.Name) or _is_done_again(statement) or _has_operators(module, name, value):
+    if not isinstance(name, ast.Name) or _is_done_again(statement) or _has_operators(module, value):
         return None
     if isinstance(value.op, ast.Sub) or not _is_read_on(module, name, statement):  # `end - start` is no new `end`
         return LostSum(None, None) if len(statements) == 1 and isinstance(statement.up, ast.If) else None
@@ -69,15 +67,10 @@ def _is_done_again(statement: ast.Expr) -> bool:
     return all(one.id != loop.target.id for one in ast.walk(statement) if isinstance(one, ast.Name))
 
 
-def _has_operators(module: Module, name: ast.Name, value: ast.expr) -> bool:
+def _has_operators(module: Module, value: ast.expr) -> bool:
     """May it be an object of the project with operators of its own, `pipeline + stage`, which may do anything?"""
     method = _METHODS.get(type(getattr(value, "op", None)), "")
-    if module.index.functions_called(method):
-        return True
-    found = [
-        callee for made in objects(Value(module, name)) if isinstance(made.node, ast.Call) for callee in callees(made)
-    ]
-    return any(one.owner is not None and one.owner.method(method) is not None for one in found)
+    return bool(method) and module.mentions(f"def {method}(")
 
 
 def _is_text(node: ast.expr) -> bool:
