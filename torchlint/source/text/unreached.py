@@ -17,6 +17,7 @@ from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.meant import means_another
 from torchlint.source.text.of_libraries import is_of_library
 from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, reached
+from torchlint.source.text.replaced import replaced_in
 from torchlint.source.text.seen_uses import SeenUses, Situation
 from torchlint.source.text.sketch import WRAPPERS, has_comment, without_said
 
@@ -52,6 +53,7 @@ class _Definition(NamedTuple):
     is_deprecated: bool = False  # by what it says of itself
     kind: str = "class"
     is_own: bool = True  # does no base of its class but `nn.Module` and `object` know of it?
+    is_replaced: bool = False  # by one of its name below it
 
 
 class _Outline(NamedTuple):
@@ -67,7 +69,9 @@ def _outline(tree: ast.Module) -> _Outline:
     top = [part for part in tree.body if isinstance(part, DEFINITIONS)]
     classes = [part for part in top if isinstance(part, ast.ClassDef)]
     methods = [_definition(one, part) for part in classes for one in part.body if isinstance(one, DEFINITIONS)]
-    return _Outline(tuple(map(_definition, top)), tuple(methods), tuple(map(_definition, _within(top))))
+    replaced = {one.lineno for body in (tree.body, *(part.body for part in classes)) for one in replaced_in(body)}
+    found = (map(_definition, top), methods, map(_definition, _within(top)))
+    return _Outline(*(tuple(one._replace(is_replaced=one.first in replaced) for one in some) for some in found))
 
 
 def _within(parts: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -163,6 +167,8 @@ class Unreached:
         if self.is_whole_file():
             return True
         top, methods = _around(line, self._known.top), self._methods_around(line)
+        if any(part.is_replaced for part in (*top, *_around(line, self._known.methods))):
+            return True
         if any(part.is_deprecated and not part.is_taken and self._says_nobody(part) for part in (*top, *methods)):
             return True
         if any(self._is_unused(part) for part in _around(line, self._known.inner)):
