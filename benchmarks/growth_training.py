@@ -82,6 +82,9 @@ _PARTS: dict[str, list[str | tuple[int, str]]] = {
         "opts = {k: optim.Adam(m.parameters()) for k, m in table.items()}\nfor x in loader:",
         (4, "opts['a{i}'].zero_grad()\ncriterion(model(x), x).backward()\nopts['a{i}'].step()"),
     ],
+    "models and optimizers in turn": [
+        (0, "model = nn.Linear(4, {i})\nopt = optim.Adam(model.parameters())\nopt.step()\nmodel = nn.Linear({i}, 4)")
+    ],
     "optimizers made anew": [
         (0, "model = nn.Linear(4, {i})\noptimizer = optim.Adam(model.parameters())\noptimizer.step()")
     ],

@@ -40,6 +40,7 @@ ALONE = (
     ("TL105", "logarithms in functions"),
     ("TL208", "NumPy and back (function)"),
     ("TL503", "rounds of evaluation (function)"),
+    ("TL510", "models and optimizers in turn"),
     ("TL511", "optimizers stepped (loop)"),
     ("TL512", "rounds of training (loop)"),
     ("TL523", "frozen parts in eval mode"),

@@ -390,9 +390,10 @@ def _made_before(module: Module, change: ast.stmt, text: str) -> list[Value]:
         if made is not None and made.node.lineno >= latest and may_follow(made.node, change):
             found.append(made)
     by_torch, by_helpers = (made.get(function, []) for made in _made_by_function(module))
-    found = found or [made for made in by_torch if _is_given_before(made, change, text)]
-    made_of = (*by_torch, *by_helpers) if not found else ()
-    found = found or [made for made in made_of if _is_handed_before(made, change, text)]
+    lately = [made for made in by_torch if latest <= made.node.lineno < change.lineno]
+    found = found or [made for made in lately if _is_given_before(made, change, text)]
+    lately += [made for made in by_helpers if latest <= made.node.lineno < change.lineno]
+    found = found or [made for made in lately if _is_handed_before(made, change, text)]
     own = [made for made in by_helpers if is_own(made.node.func)] if not found else ()
     return found or [made for made in own if _is_given_before(made, change, text)]
 
@@ -520,7 +521,16 @@ def _later_calls(made: Value, change: ast.stmt, method: str) -> list[ast.Call]:
     assigned, calls = _assignments(made.module, text), _calls_on(made.module, method).get(text, [])
     other = bisect_right(assigned, change.lineno, key=attrgetter("lineno"))
     until = bisect_left(calls, assigned[other].pos, key=_pos) if other < len(assigned) else len(calls)
-    return [call for call in calls[bisect_left(calls, change.pos, key=_pos) : until] if change.lineno < call.lineno]
+    later = [call for call in calls[bisect_left(calls, change.pos, key=_pos) : until] if change.lineno < call.lineno]
+    if not isinstance(target, ast.Name) or (scope := target.at.lookup(target.id)) is None:
+        return later
+    names = made.module.index.names(target.id)
+    end = assigned[other].lineno if other < len(assigned) else names[-1].lineno + 1
+    behind, before = (bisect_left(names, line, key=attrgetter("lineno")) for line in (change.lineno + 1, end))
+    own = [name for name in names[behind:before] if name.at.lookup(target.id) is scope]
+    if any(not isinstance(name.up, ast.Attribute) for name in own):
+        return later  # it may be given to a function
+    return [call for call in later if call.func.value in own]
 
 
 def _is_handed_along(made: Value, change: ast.stmt) -> bool:
