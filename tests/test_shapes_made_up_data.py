@@ -70,3 +70,15 @@ def test_nobody_waits_for_very_many(tmp_path: Path, rounds: str) -> None:
     assert failing_lines(tmp_path, text + "nn.Linear(4, 2)(torch.zeros(1, 3))") == [
         "nn.Linear(4, 2)(torch.zeros(1, 3))"
     ]
+
+
+def test_what_shares_leave_over_goes_to_the_first_parts(tmp_path: Path) -> None:
+    text = """
+    from torch.utils.data import TensorDataset, random_split
+
+    parts = random_split(TensorDataset(torch.zeros(900, 2)), [1 / 7] * 7)
+    layer = nn.Linear(129, 3)
+    layer(torch.zeros(len(parts[3])))
+    layer(torch.zeros(len(parts[4])))
+    """
+    assert failing_lines(tmp_path, textwrap.dedent(text)) == [textwrap.dedent(text).strip().splitlines()[-1]]

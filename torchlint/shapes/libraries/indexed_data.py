@@ -158,9 +158,8 @@ def random_split(machine, dataset, lengths, *args, **kwargs):
         return [PartOfDataset(dataset, part if type(part) is int else None) for part in parts]
     if math.isclose(sum(parts), 1) and sum(parts) <= 1:
         sizes = [math.floor(samples * part) for part in parts]
-        for number in range(samples - sum(sizes)):
-            sizes[number % len(sizes)] += 1
-        return [PartOfDataset(dataset, size) for size in sizes]
+        each, rest = divmod(samples - sum(sizes), len(sizes))  # of what is left over, which may be any number
+        return [PartOfDataset(dataset, size + each + (at < rest)) for at, size in enumerate(sizes)]
     if sum(parts) != samples:
         words = "Sum of input lengths does not equal the length of the input dataset!"
         machine.protest(ValueError(words), f"{words} {' + '.join(map(str, parts))} of {samples} samples")
