@@ -118,3 +118,21 @@ def test_what_an_earlier_chain_lets_through(tree, leaves, between, severity):
     assert severities() == {severity}
     tree({"use.py": text.replace('or args.mode == "c"', "")})
     assert severities() == {"warning"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "severity"),
+    [
+        ('dest="mode", choices=["a", "b"]', "info"),  # an argument that is always given
+        (f'"--mode", dest=0x{"f" * 6000}, choices=["a", "b"]', "warning"),
+        (f'0x{"f" * 6000}, dest="mode", choices=["a", "b"]', "info"),
+        (f'0x{"f" * 6000}, choices=["a", "b"]', "warning"),
+    ],
+    ids=["no flag", "number for a name", "number for a flag", "number"],
+)
+def test_arguments_that_are_called_in_odd_ways(tree, argument, severity):
+    program = PARSER.format(argument=argument, given="args", more="pass")
+    tree({"use.py": USE.format(parameter="args", test='args.mode != "c"'), "main.py": program})
+    found = check(["."], ALL).findings
+    assert "TL000" not in {f.code for f in found}
+    assert {f.severity for f in found if f.code == "TL803"} == {severity}

@@ -404,3 +404,26 @@ def test_what_all_who_call_an_object_give_it(tree, given, more, severity):
         }
     )
     assert severities() == {"warning"}
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        ("kind == [[1]]", "kind == [[2]]"),
+        ("kind in [[1], [2]]", "kind == [3]"),
+        ("kind in 5", "kind == 6"),
+        ("kind in 'train'", "kind == 'tr'"),
+        ("not " * 900 + "kind", "kind"),
+        ("kind == (" + "1 if input() else " * 900 + "2)", "kind == 3"),
+        ("1 if input() else " * 900 + "kind", "kind"),
+    ],
+    ids=["lists of lists", "one of lists", "one of nothing", "part of a text", "negations", "choices", "choice"],
+)
+def test_tests_that_nobody_writes_are_not_told_apart(tree, tests):
+    """Asked in one function, and of what it has made of it."""
+    first, second = tests
+    uses = f"    made = {first}\n    if {first}:\n        if made:\n            if {second}:\n                {DEPRECATED}\n"
+    tree({"main.py": f"import torch\n\n\ndef use(kind):\n{uses}\n\nuse(input())\n"})
+    assert {(f.code, f.severity) for f in check(["."], ALL).findings if f.code in ("TL803", "TL000")} == {
+        ("TL803", "warning")
+    }

@@ -80,7 +80,8 @@ def added_twice(module: Module) -> Iterator[OptionAgain]:
 
 
 def _flags(option: ast.Call) -> list[ast.Constant]:
-    return [one for one in option.args if isinstance(one, ast.Constant) and str(one.value).startswith("-")]
+    texts = (one for one in option.args if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return [one for one in texts if one.value.startswith("-")]
 
 
 def is_option(module: Module, call: ast.Call) -> bool:
@@ -120,7 +121,8 @@ def _destination(option: ast.Call) -> str | None:
         return None
     for keyword in option.keywords:
         if keyword.arg == "dest":
-            return keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+            name = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+            return name if isinstance(name, str) else None
     names = [given.value if isinstance(given, ast.Constant) else None for given in option.args]
     if not names or not all(isinstance(name, str) for name in names):
         return None

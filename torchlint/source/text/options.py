@@ -93,9 +93,9 @@ def _said_in(tree: ast.Module, name: str) -> _Said:
 def _goes_by(call: ast.Call) -> str:
     """The name under which the value of an argument is found."""
     by_name = next((one.value for one in call.keywords if one.arg == "dest"), None)
-    names = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    names = list(filter(None, map(_text, call.args)))
     if isinstance(by_name, ast.Constant):
-        return str(by_name.value)
+        return _text(by_name)
     name = next((one for one in names if one.startswith("--")), names[0] if names else "")
     return name.lstrip("-").replace("-", "_")
 
@@ -106,8 +106,8 @@ def _let_through(call: ast.Call) -> list[ast.expr | None]:
     choices = given.get("choices")
     if not isinstance(choices, (ast.List, ast.Tuple, ast.Set)) or "nargs" in given or None in given:
         return [None]
-    is_asked_for = isinstance(call.args[0], ast.Constant) and not str(call.args[0].value).startswith("-")
-    is_asked_for |= "required" in given
+    is_asked_for = "required" in given or not call.args
+    is_asked_for = is_asked_for or isinstance(call.args[0], ast.Constant) and not _text(call.args[0]).startswith("-")
     default = [] if is_asked_for else [given.get("default", ast.Constant(None))]
     return [*(one if isinstance(one, ast.Constant) else None for one in choices.elts), *default]
 
@@ -141,6 +141,11 @@ def _is_place(target: ast.AST, name: str, owner: str) -> bool:
     if not isinstance(target, ast.Attribute) or target.attr != name:
         return False
     return last_word(target.value) != "self" or bool(_SETTINGS.search(owner))
+
+
+def _text(node: ast.expr) -> str:
+    """The text that is written; none for other things."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_text(node: ast.AST | None, name: str) -> bool:
