@@ -77,3 +77,10 @@ def test_so_are_those_of_a_notebook(tree):
     tree({"a.ipynb": made})
     (found,) = [f for f in check(["."], ALL).findings if f.code == "TL101"]
     assert found.severity == "warning"
+
+
+@pytest.mark.parametrize(("last", "severity"), [("raise ValueError", "info"), ("print(x)", "warning")])
+def test_a_long_chain_is_left_by_all_its_branches_or_not(tree, last, severity):
+    branches = "".join(f"    elif x == {i}:\n        return {i}\n" for i in range(900))
+    chain = f"if x == -1:\n        return 0\n{branches}    else:\n        {last}"
+    assert said(FUNCTION.format(chain), tree) == severity

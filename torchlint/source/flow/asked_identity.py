@@ -94,13 +94,15 @@ def _asked_in(test: ast.expr) -> frozenset[str]:
 
 
 def _parts(test: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        for operand in test.values:
-            yield from _parts(operand)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _parts(test.operand)
-    else:
-        yield test
+    left = [test]
+    while left:
+        part = left.pop()
+        if isinstance(part, ast.BoolOp):
+            left += reversed(part.values)
+        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+            left.append(part.operand)
+        else:
+            yield part
 
 
 def _questions(part: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:

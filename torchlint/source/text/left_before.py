@@ -29,6 +29,7 @@ class LeftBefore:
         self._text = text
         self._tree = tree
         self._left_at: dict[int, int] = {}  # the tree keeps its blocks
+        self._left_by_all: dict[ast.If, bool] = {}
 
     def has(self, line: int) -> bool:
         """Is a line among them? A definition there is never made."""
@@ -66,10 +67,26 @@ class LeftBefore:
         if isinstance(node, ast.Assert):
             return isinstance(node.test, ast.Constant) and not node.test.value
         if isinstance(node, ast.If):
-            return bool(node.orelse) and any(map(self._leaves, node.body)) and any(map(self._leaves, node.orelse))
+            return self._leaves_by_all(node)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             return self._exits(node.value.func)
         return isinstance(node, _LEAVING)
+
+    def _leaves_by_all(self, node: ast.If) -> bool:
+        """Does each branch leave? All of a chain of `elif`, which may be long, are asked at once."""
+        chain = []
+        while (found := self._left_by_all.get(node)) is None:
+            chain.append(node)
+            if not node.orelse or not any(map(self._leaves, node.body)):
+                found = False
+            elif len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+                node = node.orelse[0]
+                continue
+            else:
+                found = any(map(self._leaves, node.orelse))
+            break
+        self._left_by_all.update(dict.fromkeys(chain, found))
+        return found
 
     def _exits(self, called: ast.expr) -> bool:
         if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
