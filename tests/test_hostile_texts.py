@@ -14,7 +14,10 @@ from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.run import check
 from torchlint.source.answers.dropped_graphs import is_dropped
-from torchlint.source.text.sketch import imports_by_text
+from torchlint.source.text.given_names import takes_by_given_names
+from torchlint.source.text.sketch import imports_by_text, sketch
+from torchlint.source.text.surface import Surface
+from torchlint.source.text.told import Told
 
 SECONDS = 2  # CPU, each of what is asked here; those that failed took minutes
 MANY = 200_000
@@ -54,6 +57,68 @@ def test_what_a_program_imports_is_seen_at_once(text, by_text):
     start = time.process_time()
     assert imports_by_text(text.encode()) is by_text
     assert time.process_time() - start < SECONDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if" + " " * MANY + "x is y:\n    pass\n",
+        "getattr(net, name)\nfrom net import" + " " * MANY + "a\n",
+        "iter_modules([__file__ " * (MANY // 10) + "])",
+    ],
+    ids=["a test", "an import", "a list of folders"],
+)
+def test_a_program_is_sketched_at_once(text, tmp_path):
+    path = tmp_path / "main.py"
+    path.write_text(text)
+    start = time.process_time()
+    assert sketch(Project(tmp_path), str(path)).pieces
+    assert time.process_time() - start < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("setattr(" * MANY, set()),
+        ("add_module(" * MANY, set()),
+        ("property " * MANY, set()),
+        ("@property\n" * MANY + "class A: pass", set()),
+        ("setattr(f(setattr(x, 'a'", {"a"}),
+        ("@property  # a property\n@cache\n# once\n    def b(self): pass", {"b"}),
+        ("@property\n@abstract_property\ndef c(self): pass", {"c"}),
+    ],
+    ids=["setting", "adding", "said", "decorators", "set", "one", "two"],
+)
+def test_what_objects_hold_is_read_once(text, parts):
+    start = time.process_time()
+    assert Surface(lambda: text).parts == parts
+    assert time.process_time() - start < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("text", "takes"),
+    [
+        ("# " + "getattr(" * MANY, False),
+        ("getattr(f(getattr(x)), name)", True),
+        ("getattr(getattr(x, 'a'), 'b')", False),
+    ],
+    ids=["many", "given", "written"],
+)
+def test_what_a_program_takes_is_seen_at_once(text, takes, tmp_path):
+    (tmp_path / "main.py").write_text(text)
+    start = time.process_time()
+    assert takes_by_given_names(Project(tmp_path).view(str(tmp_path / "main.py"))) is takes
+    assert time.process_time() - start < SECONDS
+
+
+def test_the_names_that_a_notebook_defines_are_looked_for_at_once(tmp_path):
+    (tmp_path / "main.py").write_text("".join(f"def f{i}(): pass\n" for i in range(30_000)))
+    program = sketch(Project(tmp_path), str(tmp_path / "main.py"))
+    text = "".join(f"def f{i}(): net.f{i % 9}0()\n" for i in range(30_000))
+    start = time.process_time()
+    (said,) = Told({"main.py": program}, {"a.ipynb": text.encode()}).programs
+    assert time.process_time() - start < SECONDS
+    assert (b"f80" in said, b"f8" in said) == (True, False)
 
 
 OLD = """\

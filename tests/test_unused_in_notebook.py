@@ -1,6 +1,7 @@
 """What is wrong in a notebook's function, class or method that no cell uses is a remark."""
 
 import json
+import time
 
 import pytest
 
@@ -45,3 +46,10 @@ def notebook(*cells: str) -> str:
 def test_what_no_cell_uses(tree, cells, more, severity):
     tree({"a.ipynb": notebook(*cells)} | more)
     assert {f.severity for f in check(["."], ALL).findings if f.code == "TL803"} == {severity}
+
+
+def test_a_comment_of_any_length_exports_nothing(tree):
+    tree({"a.ipynb": notebook(MAKES, RUNS, "#" + " " * 200_000)})
+    start = time.process_time()
+    assert {f.severity for f in check(["."], ALL).findings if f.code == "TL803"} == {"info"}
+    assert time.process_time() - start < 3  # CPU seconds; it took 17

@@ -10,7 +10,7 @@ _PUT_TOGETHER = re.compile(  # `getattr(hook, f"on_{event}")`, `getattr(self, ki
     rb"getattr\(\s*[\w.]+\s*,\s*(?:f?[\"'](\w+)(?:[{%]|[\"']\s*\+)|(?:f[\"']\{[^{}\n]*\}|[\w.]+\s*\+\s*[\"'])(\w+)[\"'])"
 )
 _GIVEN = {  # by what stands there, which is found faster
-    "getattr": re.compile(rb"\bgetattr\([^,\n]*,[ \t\n]*[^\"' \t\n]"),
+    "getattr": re.compile(rb"\bgetattr\((?:(?!getattr\()[^,\n])*,[ \t\n]*[^\"' \t\n]"),
     "methodcaller": re.compile(rb"\bmethodcaller\b"),
     "attrgetter": re.compile(rb"\battrgetter\b"),
     "__getattribute__": re.compile(rb"__getattribute__"),

@@ -25,7 +25,7 @@ _BINDS = re.compile(  # the beginning of a line that does nothing but give names
     rb"|\w{0,2}[\"'])"
 )
 _LINE = 200  # bytes of a line that say what it does
-_MAIN = re.compile(rb"if[ \t]*\(?[ \t]*(?:__name__\b|[\"']__main__[\"'])")
+_MAIN = re.compile(rb"if[ \t]*(?:\([ \t]*)?(?:__name__\b|[\"']__main__[\"'])")
 _TEXT = re.compile(rb"[\"'][\w.:/-]+[\"']")  # that may be a name or a path
 _METHOD = re.compile(rb"\n[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)")
 _OWN_PART = re.compile(rb"\bself\.(\w+)|\bdef[ \t]+\w+")
@@ -38,7 +38,7 @@ _FILES = {  # by what stands there, which is found faster: most texts are long, 
 _BELOW = re.compile(rb"(?<!\w)(\w+)[./\\]+(?=(\w+))")  # what a path, or a dotted name, says to lie in what
 _BEGUN = re.compile(rb"(?<![\w./\\-])\w+(?=[./\\:]\w)")  # where one begins
 _IN_PATHS = re.compile(rb"[./\\:]")  # one of these stands in each path and dotted name: most lines have none
-_STAR = re.compile(rb"\bimport[ \t]*\(?[ \t\n]*\*")
+_STAR = re.compile(rb"\bimport[ \t]*(?:\([ \t\n]*)?\*")
 _LIST_OF_ALL = re.compile(rb"__all__\b")  # names what there is, whoever uses it
 _LONG_TEXT = re.compile(  # without its end it goes on to that of the file: a search that fails begins again and again
     rb'"""[^"\\]*(?:(?:\\.?|"(?!""))[^"\\]*)*(?:"""|\Z)|'
@@ -69,7 +69,7 @@ _OF_ONE = re.compile(_BY_CALL + rb"|(?<![\w.])([\w.]+)\.__dict__(?!\[[\"'])")  #
 _A_MODULE = re.compile(
     rb"(?:\bimport_module|(?<![.\w])__import__)\([ \t\n]*(?:name[ \t]*=[ \t]*)?(?:f?[\"']([\w.]*)(.))?"
 )
-_ITS_FOLDER = rb"[ \t\n]*(?:path[ \t]*=[ \t]*)?(?:__path__\b|\[[^\]\n]*\b__file__\b)"
+_ITS_FOLDER = rb"[ \t\n]*(?:path[ \t]*=[ \t]*)?(?:__path__\b|\[[^\[\]\n]*\b__file__\b)"
 _ANY_FILE = re.compile(rb"\b(?:walk_packages|iter_modules)\((?!\)|" + _ITS_FOLDER + rb")")
 _A_FILE = re.compile(  # of its own folder, or of a path that somebody gives
     rb"\b(?:walk_packages|iter_modules)\(" + _ITS_FOLDER + rb"|\bexec_module\(|\.load_module\("

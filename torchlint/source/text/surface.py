@@ -19,11 +19,15 @@ _IMPORT = re.compile(
 )
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
-_PROPERTY = re.compile(r"property\b[^\n]*\n(?:[ \t]*[@#][^\n]*\n)*[ \t]*def[ \t]+(\w+)")
+_REST = r"(?:(?!property\b)[^\n])*\n"  # of its line, and of those of other decorators: the last one counts
+_PROPERTY = re.compile(rf"property\b{_REST}(?:[ \t]*[@#]{_REST})*[ \t]*def[ \t]+(\w+)")
 _GIVEN = re.compile(r"\n[ \t]*(?=(\w+))\1[ \t]*(?:=(?!=)|:[^=\n]{0,200}=(?!=))")
 _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
-_PUTTING = [re.compile(rf"{word}\([^\"'\n]*[\"'](\w+)[\"']") for word in ("setattr", "add_module", "register_module")]
+_PUTTING = [
+    re.compile(rf"{word}\((?:(?!{word}\()[^\"'\n])*[\"'](\w+)[\"']")
+    for word in ("setattr", "add_module", "register_module")
+]
 _SET = re.compile(r"\.(?=(\w+))\1[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 _TAKEN = re.compile(r"\.(?<!\bself\.)(\w+)")
 _TOGETHER = re.compile(  # looked for in lines with a comma before what is given

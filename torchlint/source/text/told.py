@@ -17,6 +17,7 @@ _IN_TREE = re.compile("(?:[ \\t]|│|┃|\\||\u00a0)*(?:├|└|┣|┗|[|`+]-{2
 
 # Each begins with what is found fast: the outputs of a notebook are long.
 _DEFINED = (re.compile(rb"def (\w+)[ \t]*\("), re.compile(rb"class (\w+)[ \t]*[(:]"))
+_TAKEN = re.compile(rb"\.([A-Za-z_]\w*)")
 _IMPORTED = re.compile(rb"import [^\n(]*(?:\([^()]*\)|[^\n]*)")
 
 
@@ -63,7 +64,7 @@ def _own(text: bytes, known: frozenset[bytes]) -> frozenset[bytes]:
     if not found:
         return found
     imported = frozenset().union(*map(words_of, _IMPORTED.findall(text)))
-    return frozenset(name for name in found - imported if b"." + name not in text)
+    return found - imported - frozenset(_TAKEN.findall(text))
 
 
 def _on_lines(path: str, text: bytes) -> bytes:

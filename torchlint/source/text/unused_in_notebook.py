@@ -22,7 +22,7 @@ from torchlint.source.text.sketch import WRAPPERS, without_comments
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _LEAST_DONE = 3  # statements of a notebook that is run, and is no collection of definitions
 _EXPORTED = re.compile(
-    r"^[ \t]*#[ \t]*\|?[ \t]*exports?\b|__all__|globals\(\)|locals\(\)|getattr\(\w+, *[^\"' ]", re.MULTILINE
+    r"^[ \t]*#[ \t]*(?:\|[ \t]*)?exports?\b|__all__|globals\(\)|locals\(\)|getattr\(\w+, *[^\"' ]", re.MULTILINE
 )
 _KINDS = {*WRAPPERS, "classmethod", "staticmethod"}
 
