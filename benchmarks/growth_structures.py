@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from growth_statements import HEAD, TAIL, in_file
 
+FINDING = "F.cross_entropy(F.softmax(x, dim=1), y)"
 Files = dict[str, str]  # the text of each file by its name; the first one is linted
 
 
@@ -27,6 +28,9 @@ STRUCTURES: dict[str, Callable[[int], str]] = {
         "step = 0",
         each(n, lambda i: f"def f{i}(x):\n    global step\n    for part in x:\n        step += {i}\n    step = 0"),
         "def scaled(x):\n    global step\n    return torch.from_numpy(np.where(x < step, 0, step))",
+    ),
+    "functions within others that nobody uses": lambda n: _defined(
+        each(n, lambda i: f"def f{i}(x, y):\n    def g{i}():\n        return {FINDING}\n    return x")
     ),
     "loaders that take one dict changed between": lambda n: _defined(
         "from torch.utils.data import DataLoader\ndef load(data):\n    o = {}\n    made = []",
@@ -489,6 +493,32 @@ FILES: dict[str, Callable[[int], Files]] = {
     },
     "cells with findings": lambda n: {
         "a.ipynb": _notebook([HEAD, *("v = F.cross_entropy(F.softmax(x, dim=1), y)" for i in range(1, n)), TAIL])
+    },
+    "findings in one cell": lambda n: {
+        "a.ipynb": _notebook([HEAD, f"def f(x, y):\n{f'    v = {FINDING}' + chr(10)}" * n, TAIL])
+    },
+    "functions of a notebook that nobody uses": lambda n: {
+        "a.ipynb": _notebook(
+            [
+                HEAD,
+                each(n, lambda i: f"def f{i}():\n    return f{i + 1}()"),
+                f"def f{n + 1}():\n    return {FINDING}",
+                "print(x)\nprint(y)\nprint(v)",
+                TAIL,
+            ]
+        )
+    },
+    "objects given something by its name": lambda n: {
+        "a.py": HEAD
+        + each(
+            n,
+            lambda i: (
+                f"class Net{i}(torch.nn.Module):\n    def forward(self, x, y=None):\n        if y is not None:\n"
+                f"            return {FINDING}\n        return x\nnet{i} = Net{i}()\nnet{i}(x, y=None)"
+            ),
+        )
+        + TAIL,
+        ".git/HEAD": "",
     },
     "lines of one cell": lambda n: {"a.ipynb": _notebook([HEAD, "x = model(x)\n" * n, TAIL])},
     "modules imported": lambda n: {

@@ -31,6 +31,7 @@ LARGER = {
     "functions that count one global": (64, 128, 256),  # each asks for all places that set it, up to so many
     "rounds left early, and steps behind": (64, 128, 256),  # a part that is quadratic would show only here
     "helpers of one name that step": (64, 128, 256),  # each call may be one of each function, up to so many
+    "functions of a notebook that nobody uses": (64, 128, 256),  # a part that is quadratic would show only here
 }
 UNTOLD = ("optimizers that wrap others",)  # quadratic up to the bound on steps: each call may be one of each method
 ALONE = (

@@ -14,6 +14,9 @@ from torchlint.config import ConfigError, Settings
 from torchlint.config_file import table_of
 from torchlint.linter import Job, lint
 from torchlint.project import Project
+from torchlint.source.text.calls_of_objects import calls_giving
+from torchlint.source.text.seen_uses import SeenUses
+from torchlint.source.text.unreached import Unreached
 
 SECONDS = 3  # CPU, of patterns, which call nothing that could be counted; those that failed took minutes
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
@@ -68,3 +71,28 @@ def test_tables_with_many_parts_in_each_name_are_refused():
     text = "".join(f"[tool.torchlint.inputs.b{i}{'.a' * 30}]\n" for i in range(4000))
     with pytest.raises(ConfigError, match="thousands of parts"):
         table_of(text.encode(), "pyproject.toml")
+
+
+def test_who_calls_objects_is_found_once_for_all_that_ask(tmp_path):
+    path = tmp_path / "main.py"
+
+    def ask(n: int) -> None:
+        path.write_text("".join(f"class Net{i}: pass\nnet{i} = Net{i}()\nnet{i}(x, y{i}=None)\n" for i in range(n)))
+        uses = SeenUses(Project(tmp_path).view(str(path)), path.read_text())
+        found = [calls_giving(uses, f"Net{i}", f"y{i}") for i in range(n)]
+        assert [call.call.lineno for calls in found for call in calls or ()] == [3 * i + 3 for i in range(n)]
+
+    few, many = (calls_of(lambda n=n: ask(n), 10**7) for n in (30, 120))
+    assert many < 5 * few
+
+
+def test_who_says_a_function_within_another_is_found_once_for_all(tmp_path):
+    path = tmp_path / "main.py"
+    text = "".join(f"def f{i}():\n    def g{i}():\n        pass\n    return 1 # g{i}\n" for i in range(6_000))
+    text += "def f():\n    def g():\n        pass\n    return g\n"
+    path.write_text(text)
+    unreached = Unreached(Project(tmp_path).view(str(path)), ast.parse(text))
+    start = time.process_time()
+    assert all(unreached.has(4 * i + 3) for i in range(6_000))
+    assert not unreached.has(4 * 6_000 + 3)
+    assert time.process_time() - start < SECONDS

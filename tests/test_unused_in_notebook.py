@@ -39,6 +39,12 @@ def notebook(*cells: str) -> str:
         ((MAKES.replace("def", "@register\ndef"), RUNS), {}, "warning"),
         ((MAKES, RUNS, "def outer(x):\n    return scaled(x)\n", "outer(data)\n"), {}, "warning"),
         ((MAKES,), {}, "warning"),  # a collection
+        ((MAKES.replace("scaled", "größe"), RUNS, "größe(data)\n"), {}, "warning"),
+        (
+            (MAKES, RUNS, "".join(f"def f{i}():\n    f{i + 1}()\n" for i in range(9)) + "def f9():\n    scaled()\n"),
+            {},
+            "info",
+        ),
         (("#| export\n" + MAKES, RUNS), {}, "warning"),
         ((MAKES, RUNS), {"b.ipynb": notebook("%run a.ipynb\n", "scaled(1)\n")}, "warning"),
     ],

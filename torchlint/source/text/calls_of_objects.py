@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.text.conditions import around_line
 from torchlint.source.text.index import DEFINITIONS, last_word
@@ -18,18 +18,43 @@ def calls_giving(uses: SeenUses, owner: str, name: str) -> list[SeenCall] | None
     programs = {path: tree for said in saying for path, tree in said or ()}
     if None in saying or not all(map(uses.spend_on, programs)):
         return None
-    made = {node.name for tree in programs.values() for node in ast.walk(tree) if isinstance(node, DEFINITIONS)}
-    calls = [one for path, tree in programs.items() for one in _calls(path, tree)]
-    giving = {last_word(one.call.func) for one in calls if _gives(one.call, name)} - made
+    called_in = {path: _called_in(tree) for path, tree in programs.items()}
+    giving = {word for one in called_in.values() for word in one.giving.get(name, ())}
+    giving = {word for word in giving if not any(word in one.made for one in called_in.values())}
     called = {word for word in giving if not word[:1].isupper()}  # what makes an object is given other things
-    found = [one for one in calls if last_word(one.call.func) in called]
-    return found if found and "" not in called and all(_gives(one.call, name) for one in found) else None
+    calls = [
+        (path, call) for path, one in called_in.items() for word in sorted(called) for call in one.calls.get(word, ())
+    ]
+    if not calls or "" in called or not all(_gives(call, name) for _, call in calls):
+        return None
+    return [SeenCall(Situation(path, around_line(programs[path], call.lineno)), call) for path, call in calls]
 
 
-def _calls(path: str, tree: ast.Module) -> Iterator[SeenCall]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield SeenCall(Situation(path, around_line(tree, node.lineno)), node)
+class _CalledIn(NamedTuple):
+    """The calls of a program by the words that are called, the words that are given something by its name, and the
+    names of what it defines.
+    """
+
+    calls: dict[str, list[ast.Call]]
+    giving: dict[str, set[str]]
+    made: set[str]
+
+
+def _called_in(tree: ast.Module) -> _CalledIn:
+    """Found once for all that ask, and kept with the tree."""
+    if not hasattr(tree, "called_in"):
+        found = _CalledIn({}, {}, set())
+        for node in ast.walk(tree):
+            if isinstance(node, DEFINITIONS):
+                found.made.add(node.name)
+            elif isinstance(node, ast.Call):
+                word = last_word(node.func)
+                found.calls.setdefault(word, []).append(node)
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        found.giving.setdefault(keyword.arg, set()).add(word)
+        tree.called_in = found
+    return tree.called_in
 
 
 def _gives(call: ast.Call, name: str) -> bool:

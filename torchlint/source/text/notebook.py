@@ -73,6 +73,7 @@ class Notebook:
     def __init__(self, sources: Iterable[str | None]):
         """From the texts of all cells; None for one that is text, or not this notebook's Python."""
         self.sources = tuple(sources)
+        self._lines: dict[int, list[str]] = {}
         self.cells: list[CodeCell] = []
         self.broken: list[Broken] = []
         self._json = ""
@@ -205,8 +206,10 @@ class Notebook:
 
     def lines(self, number: int) -> list[str]:
         """The lines of a code cell as its author wrote them."""
-        source = self.sources[number - 1] if 0 < number <= len(self.sources) else None
-        return _NEWLINE.split(source or "")
+        if number not in self._lines:  # asked at each finding
+            source = self.sources[number - 1] if 0 < number <= len(self.sources) else None
+            self._lines[number] = _NEWLINE.split(source or "")
+        return self._lines[number]
 
     def cell_at(self, line: int) -> CodeCell | None:
         """The cell in which a line of the module stands."""
@@ -238,7 +241,7 @@ class Notebook:
     def _span(self, cell: CodeCell, span: Span) -> Span:
         line, end_line = span.line - cell.first + 1, span.end_line - cell.first + 1
         if end_line > cell.lines:
-            last = _NEWLINE.split(cell.text)[cell.lines - 1]
+            last = self.lines(cell.number)[cell.lines - 1]
             return Span(line, span.column + cell.margin, cell.lines, len(last) + 1)
         return Span(line, span.column + cell.margin, end_line, span.end_column + cell.margin)
 
@@ -263,7 +266,7 @@ class Notebook:
             last = span.end_line if span.end_column > 1 else span.end_line - 1
             if last >= cell.first + cell.lines or any(span.line <= cell.first + n - 1 <= last for n in cell.hidden):
                 return None
-        lines = _NEWLINE.split(cell.text)
+        lines = self.lines(cell.number)
         line, end_line = span.line - cell.first + 1, span.end_line - cell.first + 1
         if line > len(lines):
             return self._at_end(cell, text)
@@ -281,7 +284,7 @@ class Notebook:
         return Edit(Span(line, column, end_line, end_column), text, cell.number)
 
     def _at_end(self, cell: CodeCell, text: str) -> Edit:
-        lines = _NEWLINE.split(cell.text)
+        lines = self.lines(cell.number)
         line, column = len(lines), len(lines[-1]) + 1
         if lines[-1]:
             text = "\n" + text.removesuffix("\n")

@@ -20,6 +20,7 @@ from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, reached
 from torchlint.source.text.replaced import replaced_in
 from torchlint.source.text.seen_uses import SeenUses, Situation
 from torchlint.source.text.sketch import WRAPPERS, has_comment, without_said
+from torchlint.vocabulary import words_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MANUALS = (".md", ".rst", ".txt")
@@ -208,13 +209,21 @@ class Unreached:
 
     def _is_unused(self, inner: _Definition) -> bool:
         """Does its file say the name of a function within another nowhere else? Nobody outside sees it."""
-        if inner.is_taken:
+        if inner.is_taken or not inner.name.isascii():  # which may be written in several ways
             return False
-        lines = (self._view.project.bytes(self._view.path) or b"").split(b"\n")
-        outside = (*lines[: inner.first - 1], *lines[inner.last :])
-        name = inner.name.encode()
-        places = ((line, next(_places(line, name), None)) for line in outside if name in line)
-        return all(place is None or has_comment(line[: place.start]) for line, place in places)
+        said = self._saying.get(inner.name.encode(), ())
+        return all(inner.first <= number <= inner.last for number in said)
+
+    @cached_property
+    def _saying(self) -> dict[bytes, list[int]]:
+        """The lines that say each name of a function within another, but for those of comments."""
+        names = {inner.name.encode() for inner in self._known.inner}
+        found: dict[bytes, list[int]] = {}
+        for number, line in enumerate((self._view.project.bytes(self._view.path) or b"").split(b"\n"), 1):
+            for name in names.intersection(words_of(line)):
+                if not has_comment(line[: next(_places(line, name)).start]):
+                    found.setdefault(name, []).append(number)
+        return found
 
     @cached_property
     def _is_in_use(self) -> bool:

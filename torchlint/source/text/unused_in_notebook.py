@@ -43,20 +43,19 @@ class UnusedInNotebook:
 
     def has(self, line: int) -> bool:
         """Is a line among them?"""
-        if not self._view.path.endswith(".ipynb"):
-            return False
-        return any(part.first <= line <= part.last for part in self._unused)
+        return self._view.path.endswith(".ipynb") and line in self._unused
 
     @cached_property
-    def _unused(self) -> list[_Part]:
+    def _unused(self) -> frozenset[int]:
+        """All lines of what nobody uses."""
         tree, code = self._uses.tree(self._view.path), self._code
         if tree is None or not code or self._is_taken_up or _EXPORTED.search(code):
-            return []
+            return frozenset()
         parts = [part for node in tree.body if isinstance(node, DEFINITIONS) for part in _parts(node)]
         if sum(map(_does, tree.body)) < _LEAST_DONE:
-            return []
+            return frozenset()
         unused = _said_by_nobody(parts, code, self._text)
-        return [part for part in parts if part.name in unused]
+        return frozenset().union(*(range(part.first, part.last + 1) for part in parts if part.name in unused))
 
     @cached_property
     def _is_taken_up(self) -> bool:
@@ -104,13 +103,21 @@ def _said_by_nobody(parts: Collection[_Part], code: str, text: str) -> set[str]:
     lines = [Counter(_words(line)) for line in _plain(text).split(b"\n")]
     own: dict[str, set[int]] = {}
     for part in parts:
+        if not part.name.isascii():
+            continue  # it may be written in several ways
         own.setdefault(part.name, set()).update(range(part.first - 1, min(part.last, len(lines))))
-    left = Counter(_words(_plain(code)))
-    unused: set[str] = set()
-    while more := {name for name, at in own.items() if left[name] <= sum(lines[line][name] for line in at)} - unused:
-        unused |= more
-        for line in set().union(*(own[name] for name in more)):
-            left.subtract(lines[line])
+    said = Counter(_words(_plain(code)))
+    elsewhere = {name: said[name] - sum(lines[line][name] for line in at) for name, at in own.items()}
+    left = [name for name, times in elsewhere.items() if times <= 0]
+    unused = set(left)
+    while left:
+        for line in own[left.pop()]:
+            for word, times in lines[line].items():
+                if word in own and line not in own[word]:
+                    elsewhere[word] -= times
+                    if elsewhere[word] <= 0 and word not in unused:
+                        unused.add(word)
+                        left.append(word)
             lines[line] = Counter()
     return unused
 
