@@ -7,10 +7,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from torchlint.source.answers.lost_joins import is_timed
+from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.choices import exclusive
+from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import block_of, within
 from torchlint.source.training.regions import loops_around
 
@@ -25,6 +28,7 @@ _METHODS = {
     ast.Pow: "__pow__",
 }
 _TRYING = (ast.Module, ast.ClassDef, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler)
+_COUNTED = ("torch", "numpy")  # libraries whose classes count, where they have operators
 _MOST_BOUND, _MOST_USES = 4, 16  # of a name that are looked at: all others may be in other branches
 _TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
@@ -46,7 +50,7 @@ def lost_sum(module: Module, statement: ast.Expr) -> LostSum | None:
     if isinstance(first, ast.UnaryOp):
         return LostSum(before, None) if isinstance(before, _TAKING) and before.value is not None else None
     name = first.value if isinstance(first, ast.Subscript) else first
-    if not isinstance(name, ast.Name) or _is_done_again(statement) or _has_operators(module, value):
+    if not isinstance(name, ast.Name) or _is_done_again(statement) or _has_operators(module, name, value):
         return None
     if isinstance(value.op, ast.Sub) or not _is_read_on(module, name, statement):  # `end - start` is no new `end`
         return LostSum(None, None) if len(statements) == 1 and isinstance(statement.up, ast.If) else None
@@ -67,10 +71,28 @@ def _is_done_again(statement: ast.Expr) -> bool:
     return all(one.id != loop.target.id for one in ast.walk(statement) if isinstance(one, ast.Name))
 
 
-def _has_operators(module: Module, value: ast.expr) -> bool:
-    """May it be an object of the project with operators of its own, `pipeline + stage`, which may do anything?"""
+def _has_operators(module: Module, name: ast.Name, value: ast.expr) -> bool:
+    """May it be an object with operators of its own, `pipeline + stage`, which may do anything?"""
     method = _METHODS.get(type(getattr(value, "op", None)), "")
-    return bool(method) and module.mentions(f"def {method}(")
+    if module.index.functions_called(method):
+        return True
+    made = [first for one in objects(Value(module, name)) for first in _first_of(one, value)]
+    return any(_has_own(callee, method) for one in made if isinstance(one.node, ast.Call) for callee in callees(one))
+
+
+def _first_of(made: Value, value: ast.expr) -> list[Value]:
+    """What begins a chain of the same operator, `Source(data) ** Scale(2)`, is what `**` is asked of."""
+    if isinstance(made.node, ast.BinOp) and type(made.node.op) is type(getattr(value, "op", None)):
+        return objects(made.at(_first(made.node), ()))
+    return [made]
+
+
+def _has_own(callee: Callee, method: str) -> bool:
+    """Does it make an object of a class of the project that has the operator, or of one that nobody has seen whole?"""
+    if callee.owner is not None:
+        return callee.owner.method(method) is not None or bool(callee.owner.unseen)
+    library = callee.name.partition(".")[0]
+    return callee.kind == "external" and callee.name.rpartition(".")[2][:1].isupper() and library not in _COUNTED
 
 
 def _is_text(node: ast.expr) -> bool:

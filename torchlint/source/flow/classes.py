@@ -132,10 +132,10 @@ class ClassInfo:
     @property
     def is_module(self) -> bool:
         """An nn.Module, as far as one can see: by its bases, or by an unknown base together with a `forward`."""
-        return self.is_named_module or bool(self._unseen) and self.method("forward") is not None
+        return self.is_named_module or bool(self.unseen) and self.method("forward") is not None
 
     @property
-    def _unseen(self) -> list[str | None]:
+    def unseen(self) -> list[str | None]:
         """The bases of which nobody knows what they are."""
         plain = ("builtins", "typing", "abc", "torch", "enum", "dataclasses")
         return [n for n in self.foreign if n is None or n.split(".")[0] not in plain]
@@ -156,7 +156,7 @@ class ClassInfo:
     def is_lightning(self) -> bool:
         """Also one that is written like Lightning's, though its base is not seen."""
         return self.has_lightning_base or (
-            "training_step" in self.methods and ("configure_optimizers" in self.methods or bool(self._unseen))
+            "training_step" in self.methods and ("configure_optimizers" in self.methods or bool(self.unseen))
         )
 
     @property
