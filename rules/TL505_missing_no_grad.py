@@ -155,14 +155,14 @@ in_tests = False
 def check(place: Node):
     direct = evaluations_with_graph(place.module, place.node)
     for found in chain(direct, evaluations_in_helpers(place.module, place.node)):
-        model = place.quoted(found.model)
+        model, needs_gradients = place.quoted(found.model), forwards_take_gradients(place.module)
         yield place.finding(
             f"`{model}` is evaluated, but every forward is recorded for a backward that never comes",
             help="put the evaluation under `with torch.no_grad():`",
-            fix=_wrap(place, found),
+            fix=None if needs_gradients else _wrap(place, found),
             notes=[place.note(found.switch, "put in eval mode here")] if found.switch else [],
             at=found,
-            severity="info" if is_of_a_moment(place, found) or forwards_take_gradients(place.module) else "warning",
+            severity="info" if needs_gradients or is_of_a_moment(place, found) else "warning",
         )
 
 

@@ -21,10 +21,24 @@ NUMBER = "v = torch.autograd.Variable(1)\n"
 SPARSE = "weights = torch.sparse.FloatTensor(3, 4)\n"
 
 
-PROGRAMS = [("TL501", SELDOM), ("TL803", SPARSE), ("TL803", NUMBER), ("TL101", TWICE)]
+FORCES = """\
+class Forces(nn.Module):
+    def forward(self, x):
+        x.requires_grad_(True)
+        return torch.autograd.grad(x.pow(4).sum(), x)[0]
 
 
-@pytest.mark.parametrize(("code", "program"), PROGRAMS, ids=["seldom", "sparse", "number", "twice"])
+def validate(model, loader):
+    model.eval()
+    total = 0.0
+    for x, y in loader:
+        total += (model(x) - y).abs().mean().item()
+    return total
+"""
+PROGRAMS = [("TL501", SELDOM), ("TL803", SPARSE), ("TL803", NUMBER), ("TL101", TWICE), ("TL505", FORCES)]
+
+
+@pytest.mark.parametrize(("code", "program"), PROGRAMS, ids=["seldom", "sparse", "number", "twice", "forces"])
 def test_a_fix_that_would_break_what_stands_around_is_not_offered(code, program, tmp_path):
     settings = Settings(dry_run=False, selections=(Selection(select=(code,)),))
     findings = lint(HEAD + program, Job.of(tmp_path / "a.py", settings)).findings

@@ -56,11 +56,14 @@ def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
 
 
 def has_twin_without_grad(module: Module, call: ast.Call) -> bool:
-    """Does the other side of an `if` around it the same without gradients? Then here they are wanted."""
+    """Does the other side of an `if` around it the same without gradients, or the `try` for which it stands in? Then
+    here they are wanted.
+    """
     child: ast.AST = call
     while (parent := child.up) is not None and not isinstance(parent, FUNCTIONS):
-        if isinstance(parent, ast.If) and child is not parent.test:
-            other = parent.orelse if child in parent.body else parent.body
+        is_choice, is_second = isinstance(parent, ast.If), isinstance(child, ast.ExceptHandler)
+        if is_second or is_choice and child is not parent.test:
+            other = parent.orelse if is_choice and child in parent.body else parent.body
             twins = (n for part in other for n in ast.walk(part) if isinstance(n, ast.Call))
             if any(dumped(twin.func) == dumped(call.func) and under_no_grad(module, twin) for twin in twins):
                 return True
