@@ -18,7 +18,7 @@ from torchlint.source.answers.forgetting import (
     is_started_anew,
 )
 from torchlint.source.answers.keeping_flags import is_never_kept
-from torchlint.source.answers.short_lived import ends_with_epoch, has_one_round
+from torchlint.source.answers.short_lived import ends_with_epoch
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.kinds import ARRAY, is_tensor, kinds
@@ -69,7 +69,7 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     if not may_call(module, loop.body, "backward") and not may_call(module, loop.body, "manual_backward"):
         return
     places = list(collecting(module, loop.body))
-    if not places or has_one_round(loop.body):
+    if not places:
         return
     found = acts(module, loop.body)
     backwards = _Backwards([act for act in found if act.role == BACKWARD], loop)
@@ -84,6 +84,8 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
         for act, used in backwards.through(module, place):
             if any(other in inner for other in act.event.loops):
                 continue  # the inner loop is asked about itself
+            if act.leaves_loop and not act.event.loops and not module.index.holds(loop, ast.Continue):
+                continue  # there is no other round
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if (
                 part is not None

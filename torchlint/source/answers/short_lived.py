@@ -1,6 +1,4 @@
-"""Lists of losses that end with their epoch: backward has freed what stood behind each, and little is kept. Loops that
-end with their first round, so that nothing is kept twice.
-"""
+"""Lists of losses that end with their epoch: backward has freed what stood behind each, and little is kept."""
 
 from __future__ import annotations
 
@@ -22,16 +20,6 @@ from torchlint.source.training.regions import loops_around, tests_around
 _GROWS = ("append", "extend", "insert", "clear")
 _LOSS = re.compile(r"(_loss|Loss\(\)|\.cross_entropy|\.kl_div|_with_logits)$")
 MAX_NAMES = 3  # through which a list is followed
-
-
-def has_one_round(body: list[ast.stmt]) -> bool:
-    """Does a loop end in its first round, on whichever way?"""
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return bool(last.orelse) and has_one_round(last.body) and has_one_round(last.orelse)
-    if any(isinstance(one, ast.Continue) for statement in body for one in ast.walk(statement)):
-        return False
-    return isinstance(last, (ast.Return, ast.Break, ast.Raise))
 
 
 def ends_with_epoch(module: Module, place: Collecting, loop: ast.AST, act: Act) -> bool:
