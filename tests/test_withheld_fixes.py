@@ -35,10 +35,22 @@ def validate(model, loader):
         total += (model(x) - y).abs().mean().item()
     return total
 """
-PROGRAMS = [("TL501", SELDOM), ("TL803", SPARSE), ("TL803", NUMBER), ("TL101", TWICE), ("TL505", FORCES)]
+WHOLE = "net = torch.load('net.pt', weights_only=False)\nother = net.to('cpu')\nprint(other(x))\n"
+STAYING = "class Runner:\n    def start(self):\n        self.net = torch.load('net.pt').eval()\n"
+PROGRAMS = [
+    ("TL501", SELDOM),
+    ("TL803", SPARSE),
+    ("TL803", NUMBER),
+    ("TL101", TWICE),
+    ("TL505", FORCES),
+    ("TL801", WHOLE),
+    ("TL305", STAYING),
+]
 
 
-@pytest.mark.parametrize(("code", "program"), PROGRAMS, ids=["seldom", "sparse", "number", "twice", "forces"])
+@pytest.mark.parametrize(
+    ("code", "program"), PROGRAMS, ids=["seldom", "sparse", "number", "twice", "forces", "whole", "staying"]
+)
 def test_a_fix_that_would_break_what_stands_around_is_not_offered(code, program, tmp_path):
     settings = Settings(dry_run=False, selections=(Selection(select=(code,)),))
     findings = lint(HEAD + program, Job.of(tmp_path / "a.py", settings)).findings
