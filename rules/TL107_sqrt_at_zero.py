@@ -76,7 +76,6 @@ with torch.no_grad():
 import ast
 
 from torchlint import Call, Node, on_call, on_node
-from torchlint.source.training.graphs import is_cut
 
 read_on = ("TL106", "torch.sqrt", "torch.linalg.vector_norm")
 default = False
@@ -103,7 +102,7 @@ def half_exponent(place: Node):
 
 
 def judged(root: Node, argument: ast.expr | None, needs_brackets: bool):
-    if argument is None or root.no_grad or root.requires_grad(argument) is False or is_only_looked_at(root):
+    if argument is None or root.no_grad or root.requires_grad(argument) is False or root.is_only_looked_at:
         return
     origins = root.origins(argument)
     is_loss = bool(origins) and all(o.does(*LOSSES) for o in origins)  # of a prediction, whoever made it
@@ -120,16 +119,6 @@ def judged(root: Node, argument: ast.expr | None, needs_brackets: bool):
         help="add a small constant inside the square root",
         fix=root.fix("add 1e-8", root.replace(argument, changed), applicability="unsafe") if simple else None,
     )
-
-
-def is_only_looked_at(root: Node) -> bool:
-    """`assert gap.sqrt() < 1e-5`, `print(gap.sqrt().item())`: no gradient comes back through it."""
-    above = root.node.up
-    while isinstance(above, (ast.expr, ast.keyword)):
-        if isinstance(above, ast.expr) and is_cut(root.value.at(above, ())):
-            return True
-        above = above.up
-    return False
 
 
 def is_half(exponent: ast.expr | None) -> bool:

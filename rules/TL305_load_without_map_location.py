@@ -34,12 +34,9 @@ torch.save(a, buffer)
 d = torch.load(buffer)
 e = np.load(path)
 ```
-
-What is a whole model, which stays where it was loaded, is answered in `torchlint/source/answers/loaded_wholes.py`.
 """
 
 from torchlint import Call, on_call
-from torchlint.source.answers.loaded_wholes import is_loaded_whole, is_put_somewhere
 
 read_on = ("TL801", "torch.load")
 default = False
@@ -52,7 +49,7 @@ def check(call: Call):
         return
     if any(origin.is_call("io.BytesIO") for origin in call.argument_origins("f", 0)):
         return  # what this program has written itself, or got over a wire
-    stays = is_loaded_whole(call.module, call.node) and not is_put_somewhere(call.module, call.node)
+    stays = call.loads_a_whole and not call.is_put_on_a_device
     edit = None if stays else call.with_keyword("map_location", '"cpu"')
     yield call.finding(
         f"`{call.short}` puts the tensors on the device that the file names",

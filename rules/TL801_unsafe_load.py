@@ -82,8 +82,7 @@ words = pickle.load(open("words.pkl", "rb"))
 model.load_state_dict(torch.load(path))
 ```
 
-What comes from the network is answered in `torchlint/source/answers/brought_in.py`, what is a whole model in
-`loaded_wholes.py` beside it.
+What comes from the network is answered in `torchlint/source/answers/brought_in.py`.
 """
 
 import ast
@@ -91,7 +90,6 @@ import re
 
 from torchlint import Call, on_call
 from torchlint.source.answers.brought_in import is_from_outside
-from torchlint.source.answers.loaded_wholes import is_loaded_whole
 
 read_on = ("TL804", "TL305", "torch.load", "notes/serialization")
 in_tests = False
@@ -142,13 +140,11 @@ def is_always(wanted: bool, given: list) -> bool:
 
 
 def finding(call: Call, message: str, is_foreign: bool):
-    edit, is_whole = call.with_keyword("weights_only", "True"), is_loaded_whole(call.module, call.node)
+    fix = call.fix("load weights only", call.with_keyword("weights_only", "True"), applicability="unsafe")
     return call.finding(
         f"`{call.short}` {message}",
-        help="save its `state_dict()`, and load that with `weights_only=True`"
-        if is_whole
-        else "say `weights_only=True`",
-        fix=None if is_whole else call.fix("load weights only", edit, applicability="unsafe"),
+        help=("save its `state_dict()`, and " if call.loads_a_whole else "") + "say `weights_only=True`",
+        fix=None if call.loads_a_whole else fix,
         severity="warning" if is_foreign else "info",
     )
 

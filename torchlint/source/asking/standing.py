@@ -13,6 +13,7 @@ from torchlint.source.text.announced import beside
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.default_devices import is_named_by_nobody, is_seen_to_leave_the_cpu
+from torchlint.source.training.graphs import is_cut_around
 from torchlint.source.training.regions import (
     asks_training_mode,
     is_chosen_by_callers,
@@ -39,6 +40,11 @@ class Standing:
     def may_be_without_grad(self) -> bool:
         """May whoever runs this place, here or in another file, do it under `no_grad`?"""
         return may_run_without_grad(self.module, self.node)
+
+    @property
+    def is_only_looked_at(self) -> bool:
+        """Is it compared, printed or made a number where it stands? No gradient comes back through that."""
+        return is_cut_around(self.value)
 
     @property
     def loops(self) -> list[ast.AST]:

@@ -36,6 +36,7 @@ from torchlint.source.training import datasets, default_devices, devices, dtypes
 from torchlint.source.training.asked_for import defaults_of, is_off_by_default
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values, written_option
+from torchlint.source.training.loaded_wholes import is_loaded_whole, is_put_somewhere
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.probabilities import is_probability
 from torchlint.source.training.ranks import rank
@@ -366,6 +367,16 @@ class Call(Place):
     def uses_a_device(self) -> bool:
         """May the program leave the CPU, without a default that new tensors follow?"""
         return default_devices.uses_a_device(self.module) and not default_devices.is_default_moved(self.module)
+
+    @property
+    def loads_a_whole(self) -> bool:
+        """Is what it loads called, or asked for what only modules and optimizers have: was it saved whole?"""
+        return is_loaded_whole(self.module, self.node)
+
+    @property
+    def is_put_on_a_device(self) -> bool:
+        """Is what it gives moved, there or where it has a name?"""
+        return is_put_somewhere(self.module, self.node)
 
     @property
     def has_stars(self) -> bool:

@@ -169,6 +169,16 @@ def is_cut(origin: Value) -> bool:
     return isinstance(node, (ast.Compare, ast.JoinedStr))
 
 
+def is_cut_around(value: Value) -> bool:
+    """Does what takes it, where it stands, stop gradients: `assert gap.sqrt() < 1`, `print(gap.sqrt().item())`?"""
+    above = value.node.up
+    while isinstance(above, (ast.expr, ast.keyword)):
+        if isinstance(above, ast.expr) and is_cut(value.at(above, ())):
+            return True
+        above = above.up
+    return False
+
+
 _CUTTING_CALLS = STOPS | {
     "torch.tensor",
     "torch.Tensor",
