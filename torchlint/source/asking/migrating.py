@@ -12,6 +12,7 @@ from torchlint.finding import Applicability, Fix
 from torchlint.source.answers.outdated_arguments import bound
 from torchlint.source.answers.outdated_names import OutdatedUse, is_data, may_be_asked_for
 from torchlint.source.asking.spelled import PYTHONS_OWN, spelled
+from torchlint.source.flow.kinds import PARAMETER, TENSOR
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import has_stars
@@ -241,11 +242,24 @@ def _is_new(data: Place) -> bool:
     if not isinstance(call, ast.Call) or requires_grad(data.value) is not False:
         return False
     fact = data.fact
+    if _may_wrap(data):
+        return False
     if fact is not None and (fact.creates or fact.like) or data.word() in _MAKES_ALIKE:
         return True
     method = isinstance(call.func, ast.Attribute) and data.name(call.func) is None
     parts = [call.func.value] if method else call.args[:1]
     return any(_is_new(data.at(part)) for part in parts)
+
+
+def _may_wrap(made: Place) -> bool:
+    """`torch.Tensor(x)`, `old.new(x)` of a tensor is that tensor again, with its graph; of numbers it is a new one."""
+    args = made.node.args
+    if len(args) != 1 or not (made.word().endswith("Tensor") or made.word() == "new"):
+        return False
+    if isinstance(args[0], (*_NO_TENSORS, ast.Starred)) or requires_grad(made.value.at(args[0], ())) is False:
+        return False
+    known = made.kinds(args[0])
+    return not known or bool(known & {TENSOR, PARAMETER})
 
 
 def _passed(signature: str, given: dict[str, ast.expr]) -> list[str]:
