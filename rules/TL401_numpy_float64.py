@@ -145,10 +145,15 @@ def check(call: Call):
         fix=call.fix(
             "convert to float32",
             call.with_suffix(call.node, ".float()"),
-            applicability="unsafe" if arrival.is_target else "safe",
+            applicability="unsafe" if arrival.is_target or may_be_wanted(call) else "safe",
         ),
         notes=[] if arrival.node.lineno == call.node.lineno else [call.note(arrival.node, "is used here")],
     )
+
+
+def may_be_wanted(call: Call) -> bool:
+    """Does another file of the project speak of float64? A model made there may compute in it."""
+    return call.others_say("double", "DoubleTensor", "set_default_dtype", "set_default_tensor_type")
 
 
 def name_of(call: Call, arrival) -> str:

@@ -182,6 +182,19 @@ def test_a_fix_that_needs_an_assumption_is_not_safe(line, tmp_path):
     assert left == text and applied == [] and outcome.findings
 
 
+@pytest.mark.parametrize(("ends", "is_changed"), [("        self.double()\n", False), ("", True)])
+def test_an_array_for_a_model_that_may_be_of_float64_is_left(ends, is_changed, tmp_path):
+    (tmp_path / "nets.py").write_text(
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.fc = nn.Linear(4, 1)\n{ends}\n    def forward(self, x):\n        return self.fc(x)\n"
+    )
+    text = "import numpy as np\nimport torch\nfrom nets import Net\n\nprint(Net()(torch.from_numpy(np.ones((2, 4)))))\n"
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL401",)),))
+    left, applied, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", settings))
+    assert outcome.findings or applied
+    assert (left != text) is is_changed
+
+
 @pytest.mark.parametrize(
     "line",
     [
