@@ -138,23 +138,20 @@ angles = [0.1, 0.2]
 up = rotation(0.1, 0.2) @ torch.tensor([0.0, 1.0]) + rotation(*angles) @ torch.tensor([1.0, 0.0])
 ```
 
-How it is found: `torchlint/source/answers/device_meetings.py`.
+How it is found: `torchlint/source/answers/device_meetings.py`; which tensor knows the device: `tensors_at_hand.py`.
 """
 
 import ast
 
 from torchlint import Call, on_call
 from torchlint.source.answers.device_meetings import first_meeting
+from torchlint.source.answers.tensors_at_hand import is_at_hand
 
 read_on = ("TL605", "TL304", "TL903", "torch.zeros_like", "torch.Tensor.to")
 in_tests = False
 also_said_by = ("TL304",)
 
 NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
-OF_TENSORS = frozenset(
-    "shape size dim ndim dtype device view reshape flatten squeeze unsqueeze permute transpose expand to float long"
-    " new_zeros new_ones new_full new_empty new_tensor".split()
-)
 
 
 @on_call(
@@ -213,24 +210,15 @@ def on_same_device(call: Call):
         return None
     if call.names & {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.from_numpy"}:
         return None
-    tensor = function.args.args[1].arg
-    if not is_tensor(call, function.args.args[1]) or bounds_a_slice(call):
+    parameter = function.args.args[1]
+    tensor = parameter.arg
+    if not is_at_hand(call.module, function, parameter, call.node) or bounds_a_slice(call):
         return None
     random = call.fact is not None and call.fact.random  # each device draws other numbers
     return call.fix(
         f"create it on the device of `{tensor}`",
         call.with_keyword("device", f"{tensor}.device"),
         applicability="unsafe" if random else "safe",
-    )
-
-
-def is_tensor(call: Call, parameter: ast.arg) -> bool:
-    """Does its annotation say so, or what is read of it? What is only handed on may be a number or a list."""
-    if parameter.annotation is not None:
-        return ast.unparse(parameter.annotation).endswith("Tensor")
-    return any(
-        isinstance(node.value, ast.Name) and node.value.id == parameter.arg and node.attr in OF_TENSORS
-        for node in call.inside(ast.Attribute, of=call.function)
     )
 
 

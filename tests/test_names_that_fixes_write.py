@@ -145,6 +145,15 @@ def test_a_class_that_is_called_and_annotated_is_replaced(tmp_path):
 
 
 NETS = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\nnet, x, y = nn.Linear(4, 3), torch.rand(2, 4), torch.ones(2).long()\n"
+FORWARD = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x, y):
+        {start}
+        return self.fc({x}) + z
+model = Net().to("cuda")"""
 WITHHELD = {
     "options of a layer": ("TL110", "nn.LeakyReLU(net(x), 0.2)"),
     "options of a pool": ("TL110", "nn.MaxPool2d(net(x))"),
@@ -165,6 +174,28 @@ WITHHELD = {
         "TL611",
         "def f(x):\n    n, h, w, c = x.shape\n    x = x.reshape(n, c, h, w)\n    x = x + 1\n    return x.reshape(n, h, w, c)",
     ),
+    "a tensor of a dict": ("TL301", FORWARD.format(start="z = torch.ones(3)\n        x = x['a']", x="x.float()")),
+    "a list": ("TL301", FORWARD.format(start="z = torch.ones(3)\n        x = torch.stack(x)", x="x.float()")),
+    "what may be a list": (
+        "TL301",
+        FORWARD.format(start="z = torch.ones(3)\n        x = x[0] if isinstance(x, list) else x", x="x.float()"),
+    ),
+    "what is a pair by now": (
+        "TL301",
+        FORWARD.format(start="h = x.float()\n        x = x, h\n        z = torch.ones(3)", x="h"),
+    ),
+    "what another function calls so": (
+        "TL301",
+        FORWARD.format(start="h = (lambda x: x.float())(x['a'])\n        z = torch.ones(3)", x="h"),
+    ),
+    "what may be nothing": (
+        "TL301",
+        FORWARD.format(start="z = torch.ones(3)\n        h = y if x is None else x.float()", x="h"),
+    ),
+    "what stays on the CPU": (
+        "TL301",
+        FORWARD.format(start="x = x.long().cpu()\n        z = torch.ones(3) * x.size(0)", x="y"),
+    ),
     "a block": ("TL202", "if net.weight.zero_().sum() == 0:\n    loss = net(x).sum()\n    loss.backward()"),
     "a lambda": ("TL202", "reset = lambda: net.weight.zero_()"),
     "what is computed besides": ("TL202", "loss = net(x).sum() + net.weight.zero_().sum()\nloss.backward()"),
@@ -175,6 +206,11 @@ WITHHELD = {
 def test_what_would_mean_something_else_is_left(code, line, tmp_path):
     program = f"{NETS}{line}\n"
     assert fixed(code, program, tmp_path / "a.py", unsafe=True) == program
+
+
+def test_a_tensor_that_is_one_there_names_the_device(tmp_path):
+    program = NETS + FORWARD.format(start="x = self.fc(x)\n        z = torch.ones(x.size(1))", x="x") + "\n"
+    assert "torch.ones(x.size(1), device=x.device)" in fixed("TL301", program, tmp_path / "a.py")
 
 
 def test_a_number_is_taken_out_once(tmp_path):
