@@ -245,6 +245,13 @@ def is_of_few_epochs(loop, into) -> bool:
     return isinstance(into, ast.Name) and not loop.loops and (loop.length or FEW) < FEW
 
 
+def may_be_a_number(place, kept) -> bool:
+    """`loss = 0.0`, where backward runs only below `if not isinstance(loss, float):`: a number has no `detach`."""
+    around = [test for test, _ in place.at(kept.place).tests]
+    is_chosen = any(test not in around for test, _ in place.at(kept.backward.node).tests)
+    return is_chosen and any(isinstance(origin.node, ast.Constant) for origin in place.origins(kept.part))
+
+
 def found(place, kept, why: str, severity="warning"):
     part, into = ast.unparse(kept.part), ast.unparse(kept.into)
     is_table = any(isinstance(origin.node, ast.Dict) and not origin.path for origin in place.origins(kept.part))
@@ -258,7 +265,7 @@ def found(place, kept, why: str, severity="warning"):
         f"`{into}` keeps the graph of `{part}` of every round, and memory grows",
         help=f"collect `{named}.detach()`{' of each' if is_table else ''}"
         + (f", or `{named}.item()`" if kept.is_loss else ""),
-        fix=None if is_table else fix,
+        fix=None if is_table or may_be_a_number(place, kept) else fix,
         notes=[place.note(kept.backward, why)],
         at=kept.place,
         severity=severity,

@@ -93,7 +93,7 @@ def check(call: Call):
         fix=call.fix(
             "make one array",
             call.replace(data, f"{array}({call.source(data)})"),
-            applicability="safe" if has_dtype(call) or all(map(is_written_out, lists)) else "unsafe",
+            applicability="safe" if has_dtype(call) or all(map(is_of_one, lists)) else "unsafe",
             imports=imports,
         ),
         severity="info" if all(map(is_written_out, lists)) or runs_once(call) else "warning",
@@ -109,6 +109,11 @@ def is_written_out(made) -> bool:
     """`[state]`, `[left, right]`: a few arrays are read in less time than what is computed of them takes"""
     few = [] if made.path else getattr(made.node, "elts", [])  # an empty one is filled later
     return bool(few) and not any(isinstance(element, ast.Starred) for element in few)
+
+
+def is_of_one(made) -> bool:
+    """`[state]` has one dtype; of integers beside float32, torch makes float32 and NumPy float64"""
+    return is_written_out(made) and len(made.node.elts) == 1
 
 
 def runs_once(call: Call) -> bool:

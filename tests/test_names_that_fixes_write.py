@@ -154,7 +154,18 @@ FORWARD = """class Net(nn.Module):
         {start}
         return self.fc({x}) + z
 model = Net().to("cuda")"""
+NUMBERED = """def f(x, y, some):
+    total = 0
+    for epoch in range(99):
+        loss = 0.0
+        if some > 0:
+            loss = loss + some * F.mse_loss(net(x), y)
+        if not isinstance(loss, float):
+            loss.backward()
+        total += loss
+    return total"""
 WITHHELD = {
+    "what may be a number": ("TL203", NUMBERED),
     "options of a layer": ("TL110", "nn.LeakyReLU(net(x), 0.2)"),
     "options of a pool": ("TL110", "nn.MaxPool2d(net(x))"),
     "options of a loss": ("TL110", "nn.CrossEntropyLoss(net(x), y, torch.ones(3))"),
@@ -208,6 +219,11 @@ def test_what_would_mean_something_else_is_left(code, line, tmp_path):
     assert fixed(code, program, tmp_path / "a.py", unsafe=True) == program
 
 
+def test_what_is_no_number_where_it_is_collected_is_detached(tmp_path):
+    program = f"{NETS}{NUMBERED}\n".replace("        if not isinstance(loss, float):\n            loss", "        loss")
+    assert "total += loss.detach()" in fixed("TL203", program, tmp_path / "a.py")
+
+
 def test_a_tensor_that_is_one_there_names_the_device(tmp_path):
     program = NETS + FORWARD.format(start="x = self.fc(x)\n        z = torch.ones(x.size(1))", x="x") + "\n"
     assert "torch.ones(x.size(1), device=x.device)" in fixed("TL301", program, tmp_path / "a.py")
@@ -226,6 +242,13 @@ def test_arrays_that_may_be_none_keep_the_dtype_of_no_numbers(tmp_path):
     assert "np.array([" in fixed("TL404", program, tmp_path / "a.py", unsafe=True)
     given = program.replace("many)])", "many)], dtype=torch.float32)")
     assert "np.array([" in fixed("TL404", given, tmp_path / "a.py")
+
+
+@pytest.mark.parametrize(("arrays", "is_safe"), [("np.arange(3)", True), ("np.arange(3), np.ones(3, 'f4')", False)])
+def test_arrays_of_several_dtypes_keep_the_one_that_torch_makes_of_them(arrays, is_safe, tmp_path):
+    program = f"import torch\nimport numpy as np\nx = torch.tensor([{arrays}])\n"
+    assert ("np.array([" in fixed("TL404", program, tmp_path / "a.py")) is is_safe
+    assert "np.array([" in fixed("TL404", program, tmp_path / "a.py", unsafe=True)
 
 
 BIAS = "from torch import nn\nbody = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))\n"
