@@ -28,7 +28,6 @@ _METHODS = {
     ast.Pow: "__pow__",
 }
 _TRYING = (ast.Module, ast.ClassDef, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler)
-_COUNTED = ("torch", "numpy")  # libraries whose classes count, where they have operators
 _MOST_BOUND, _MOST_USES = 4, 16  # of a name that are looked at: all others may be in other branches
 _TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
@@ -92,7 +91,9 @@ def _has_own(callee: Callee, method: str) -> bool:
     if callee.owner is not None:
         return callee.owner.method(method) is not None or bool(callee.owner.unseen)
     library = callee.name.partition(".")[0]
-    return callee.kind == "external" and callee.name.rpartition(".")[2][:1].isupper() and library not in _COUNTED
+    return (
+        callee.kind == "external" and callee.name.rpartition(".")[2][:1].isupper() and library not in ("torch", "numpy")
+    )
 
 
 def _is_text(node: ast.expr) -> bool:

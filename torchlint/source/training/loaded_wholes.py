@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 
 _OF_WHOLES = re.compile(
     r"eval|train|forward|zero_grad|state_dict|load_state_dict|(named_)?(parameters|modules|children)"
 )
-_GOES_ON = re.compile(r"to|cuda|cpu|float|half|double|eval|train|requires_grad_")  # what gives the model again
-_PUTS = ("to", "cuda", "cpu")  # on a device
+_PUTS = words(named_of("to", "cuda", "cpu"))  # on a device
+_GOES_ON = _PUTS | words(named_of("float", "half", "double", "requires_grad_"))  # what gives the model again
+_GOES_ON |= {"eval", "train"}
 _HOPS, _MANY = 3, 40
 
 
@@ -34,7 +36,7 @@ def _uses(module: Module, load: ast.expr) -> list[ast.expr]:
         node, hops = waiting.pop()
         found.append(node)
         around = node.up
-        if _GOES_ON.fullmatch(_asked(node)) and isinstance(around.up, ast.Call) and around.up.func is around:
+        if _asked(node) in _GOES_ON and isinstance(around.up, ast.Call) and around.up.func is around:
             waiting.append((around.up, hops))
         elif isinstance(around, ast.Assign) and hops:
             waiting += [(use, hops - 1) for target in around.targets for use in reads(module, target)[:_MANY]]
