@@ -508,6 +508,15 @@ FILES: dict[str, Callable[[int], Files]] = {
             ]
         )
     },
+    "options that no parser lets through": lambda n: {
+        "a.py": HEAD
+        + "import argparse\np = argparse.ArgumentParser()\n"
+        + each(n, lambda i: f"p.add_argument('--kind{i}', choices=['a', 'b'])")
+        + "\nargs = p.parse_args()\n"
+        + each(n, lambda i: f"if args.kind{i} == 'c':\n    v = {FINDING}")
+        + TAIL,
+        ".git/HEAD": "",
+    },
     "objects given something by its name": lambda n: {
         "a.py": HEAD
         + each(

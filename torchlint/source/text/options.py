@@ -28,6 +28,9 @@ class _Said(NamedTuple):
     others: list[ast.expr | None]
 
 
+_NOTHING = _Said([], [])
+
+
 class LetThrough:
     """Asked for a few names. What stands in a file of settings, or is put there by hand, may be anything."""
 
@@ -35,7 +38,7 @@ class LetThrough:
         self._view = view
         self._uses = uses
         self._known: dict[tuple[str, frozenset[str]], list[ast.expr] | None] = {}
-        self._said: dict[tuple[str, str], _Said | None] = {}
+        self._said: dict[str, dict[str, _Said] | None] = {}
 
     def values(self, name: str, homes: frozenset[str]) -> list[ast.expr] | None:
         """All that an option may be of an object that comes from some programs, and what they import: if they are not
@@ -69,25 +72,28 @@ class LetThrough:
         return None if None in found else [one for one in found if one is not None]
 
     def _said_at(self, path: str, name: str) -> _Said | None:
-        if (path, name) not in self._said:
+        if path not in self._said:
             tree = self._uses.tree(path) if self._uses.spend_on(path) else None
-            self._said[path, name] = None if tree is None else _said_in(tree, name)
-        return self._said[path, name]
+            self._said[path] = None if tree is None else _said_in(tree)
+        said = self._said[path]
+        return None if said is None else said.get(name, _NOTHING)
 
 
-def _said_in(tree: ast.Module, name: str) -> _Said:
-    choices: list[ast.expr | None] = []
-    others: list[ast.expr | None] = []
+def _said_in(tree: ast.Module) -> dict[str, _Said]:
+    """What a program says of each option."""
+    found: dict[str, _Said] = {}
     left: list[tuple[ast.AST, str]] = [(tree, "")]
     while left:
         node, owner = left.pop()
         owner = node.name if isinstance(node, ast.ClassDef) else owner
         if isinstance(node, ast.Call) and last_word(node.func) == "add_argument":
-            choices += _let_through(node) if _goes_by(node) == name else []
-        else:
-            others += [value for value in _put(node, name, owner) if not _is_the_same(value, name)]
-            left += [(part, owner) for part in ast.iter_child_nodes(node)]
-    return _Said(choices, others)
+            found.setdefault(_goes_by(node), _Said([], [])).choices.extend(_let_through(node))
+            continue
+        for name, value in _put(node, owner):
+            if not _is_the_same(value, name):
+                found.setdefault(name, _Said([], [])).others.append(value)
+        left += [(part, owner) for part in ast.iter_child_nodes(node)]
+    return found
 
 
 def _goes_by(call: ast.Call) -> str:
@@ -112,44 +118,41 @@ def _let_through(call: ast.Call) -> list[ast.expr | None]:
     return [*(one if isinstance(one, ast.Constant) else None for one in choices.elts), *default]
 
 
-def _put(node: ast.AST, name: str, owner: str) -> Iterator[ast.expr | None]:
+def _put(node: ast.AST, owner: str) -> Iterator[tuple[str, ast.expr | None]]:
     """What is put under a name otherwise, in an object that holds options, or in a dict."""
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         of_class = isinstance(node, ast.AnnAssign) and bool(_SETTINGS.search(owner))
+        is_plain = isinstance(node, ast.Assign) and len(targets) == 1
         for target in targets:
-            is_plain = isinstance(node, ast.Assign) and len(targets) == 1
-            if _is_place(target, name, owner) or of_class and last_word(target) == name:
-                yield node.value if is_plain else None
-            elif isinstance(target, (ast.Tuple, ast.List)):
-                yield from (None for one in target.elts if _is_place(one, name, owner))
+            names = {_place(target, owner), last_word(target) if of_class else ""} - {""}
+            yield from ((name, node.value if is_plain else None) for name in names)
+            if isinstance(target, (ast.Tuple, ast.List)):
+                yield from ((name, None) for one in target.elts if (name := _place(one, owner)))
     elif isinstance(node, ast.Dict):
-        yield from (value for key, value in zip(node.keys, node.values) if _is_text(key, name))
+        yield from ((name, value) for key, value in zip(node.keys, node.values) if (name := _text(key)))
     elif isinstance(node, ast.Call):
         called = last_word(node.func)
-        if called not in _READING and any(_is_text(one, name) for one in node.args):
-            yield None
-        yield from (one.value for one in node.keywords if one.arg == name and called in _FILLING)
+        if called not in _READING:
+            yield from ((name, None) for one in node.args if (name := _text(one)))
+        if called in _FILLING:
+            yield from ((one.arg, one.value) for one in node.keywords if one.arg)
 
 
-def _is_place(target: ast.AST, name: str, owner: str) -> bool:
-    """`args.name`, `args["name"]`, but not what a class that holds no options has for itself."""
+def _place(target: ast.AST, owner: str) -> str:
+    """The name of `args.name`, `args["name"]`, but not of what a class that holds no options has for itself."""
     if isinstance(target, ast.Subscript):
-        return _is_text(target.slice, name)
+        return _text(target.slice)
     if isinstance(target, ast.Name):
-        return target.id == name and bool(_SETTINGS.search(owner))
-    if not isinstance(target, ast.Attribute) or target.attr != name:
-        return False
-    return last_word(target.value) != "self" or bool(_SETTINGS.search(owner))
+        return target.id if _SETTINGS.search(owner) else ""
+    if not isinstance(target, ast.Attribute):
+        return ""
+    return target.attr if last_word(target.value) != "self" or _SETTINGS.search(owner) else ""
 
 
-def _text(node: ast.expr) -> str:
+def _text(node: ast.AST | None) -> str:
     """The text that is written; none for other things."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _is_text(node: ast.AST | None, name: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == name
 
 
 def _is_the_same(value: ast.expr | None, name: str) -> bool:
@@ -157,5 +160,5 @@ def _is_the_same(value: ast.expr | None, name: str) -> bool:
     return (
         isinstance(value, ast.Attribute)
         and value.attr == name
-        or (isinstance(value, ast.Subscript) and _is_text(value.slice, name))
+        or (isinstance(value, ast.Subscript) and _text(value.slice) == name)
     )
