@@ -32,6 +32,10 @@ STRUCTURES: dict[str, Callable[[int], str]] = {
     "functions within others that nobody uses": lambda n: _defined(
         each(n, lambda i: f"def f{i}(x, y):\n    def g{i}():\n        return {FINDING}\n    return x")
     ),
+    "findings in a chain of elif": lambda n: _defined(
+        "def chosen(x, y, k):\n    if k == 0:\n        return 1",
+        each(n, lambda i: f"    elif k == {i}:\n        return {FINDING}"),
+    ),
     "loaders that take one dict changed between": lambda n: _defined(
         "from torch.utils.data import DataLoader\ndef load(data):\n    o = {}\n    made = []",
         each(n, lambda i: f"    o['shuffle'] = True\n    o['k{i}'] = {i}\n    made.append(DataLoader(data, **o))"),

@@ -33,6 +33,7 @@ LARGER = {
     "helpers of one name that step": (64, 128, 256),  # each call may be one of each function, up to so many
     "functions of a notebook that nobody uses": (64, 128, 256),  # a part that is quadratic would show only here
     "options that no parser lets through": (32, 64, 128),
+    "findings in a chain of elif": (128, 256, 512),  # each looks at the hundred around it
 }
 UNTOLD = ("optimizers that wrap others",)  # quadratic up to the bound on steps: each call may be one of each method
 ALONE = (

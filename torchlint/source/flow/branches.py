@@ -8,7 +8,7 @@ from collections.abc import Callable
 from torchlint.source.flow import flow
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, LookedThrough, Value
-from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
+from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in, test_around
 from torchlint.source.text.spelling import COMPARED, truth_by_parts, unparsed
 
 _NOTHING = object()
@@ -30,18 +30,29 @@ def is_ruled_out(place: Value) -> bool:
         return False
     world.deciding += 1
     try:
-        child = place.node
-        for parent in ancestors(place.node):
-            if isinstance(parent, FUNCTIONS):
-                break
-            if isinstance(parent, ast.If) and child is not parent.test and isinstance(parent.test, _OF_SETTINGS):
-                truth = _truth(place.at(parent.test, ()))
-                if truth is not None and truth is is_in(child, parent.orelse):
-                    return True
-            child = parent
-        return False
+        return _is_below_what_fails(place)
     finally:
         world.deciding -= 1
+
+
+def _is_below_what_fails(place: Value) -> bool:
+    """Each branch is asked about once: there may be one in the other, `elif` after `elif`, all with findings."""
+    memo, found, passed, node = place.module.world.memo, False, [], place.node
+    while (above := test_around(node)) is not None:
+        node, needed = above
+        key = "below what fails", id(node), needed
+        if (known := memo.get(key)) is not None:
+            found = known[0]
+            break
+        passed.append((key, node))
+        if isinstance(node, ast.If) and isinstance(node.test, _OF_SETTINGS):
+            truth = _truth(place.at(node.test, ()))
+            if truth is not None and truth is not needed:
+                found = True
+                break
+    for key, node in passed:
+        memo[key] = found, node
+    return found
 
 
 def yielded(module: Module, function: ast.AST) -> list[ast.expr | None]:

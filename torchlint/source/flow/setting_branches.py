@@ -11,7 +11,7 @@ import ast
 
 from torchlint.source.flow.choices import MAX_CHOICES, Requirement, contradict, core_of, required
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, Index, Scope, ancestors, block_of, is_in, standing_in
+from torchlint.source.text.index import FUNCTIONS, Index, Scope, ancestors, block_of, is_in, owner_of, standing_in
 from torchlint.source.text.spelling import unparsed
 
 _LEAVES = (ast.Return, ast.Raise)
@@ -83,8 +83,10 @@ def _is_of(value: ast.Name, name: str, scope: Scope) -> bool:
 
 def _kept_by_class(index: Index, node: ast.AST) -> dict[str, ast.Name]:
     """The attributes that are set once in the class around a place, and to a plain name: `self.args = args`."""
-    owner = next((parent for parent in ancestors(node) if isinstance(parent, ast.ClassDef)), None)
-    if owner is None:
+    owner = owner_of(node)
+    while not isinstance(owner, (ast.ClassDef, ast.Module)):
+        owner = owner_of(owner)
+    if isinstance(owner, ast.Module):
         return {}
     if not hasattr(owner, "kept_names"):
         stored: dict[str, list[ast.Name | None]] = {}

@@ -12,6 +12,7 @@ from torchlint.source.text.index import DEFINITIONS
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_DEEPEST = 100  # blocks in each other: what is deeper stands in a chain of `elif`, which may be as long as the file
 _MOST_BEFORE = 10  # statements of a block before a line: it may be as long as the file
 
 
@@ -71,7 +72,9 @@ def _blocks(tree: ast.Module, line: int) -> Iterator[tuple[list[ast.stmt], int, 
     """The blocks around a line, from without to within, with the place of the statement that has it."""
     block: list[ast.stmt] | None = tree.body
     around: tuple[Definition, ...] = ()
-    while block and (at := _at(block, line)) >= 0:
+    for _ in range(_DEEPEST):
+        if not block or (at := _at(block, line)) < 0:
+            return
         inside = block[at]
         yield block, at, around
         around = (*around, inside) if isinstance(inside, DEFINITIONS) else around
