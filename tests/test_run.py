@@ -53,7 +53,7 @@ def in_workers(monkeypatch):
 
 
 def test_workers_say_the_same_in_the_same_order(tree, in_workers, monkeypatch):
-    tree({f"m{i:02}.py": BAD + "\n" * i + BAD for i in range(30)})
+    tree({f"m{i:02}.py": BAD + "\n" * i + BAD.replace("def step", "def again") for i in range(30)})
     parallel = check(["."], PLAIN, cache=False, jobs=2)
     monkeypatch.setattr(running, "SMALL", 10**9)
     assert parallel.findings == check(["."], PLAIN, cache=False).findings
