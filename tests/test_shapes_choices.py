@@ -40,6 +40,7 @@ OTHERWISE = {
     "made larger by an expression": "tile = tile.repeat(1, 2, 1) if random.random() < 0.5 else tile",
     "of another dtype": "if random.random() < 0.5: tile = tile.double()",
     "changed by who knows what": "if random.random() < 0.5: tile = unknown.turned(tile)",
+    "listed once more": "rows = [tile]\n            if random.random() < 0.5: rows += [tile]\n            tile = torch.cat(rows)",
     "left": "if random.random() < 0.5: return tile[:, :30, :30], 1",
 }
 
@@ -144,5 +145,19 @@ def test_what_fails_otherwise_on_the_other_device_is_for_whoever_moves_the_modul
             def forward(self, count: int = 16):
                 latents = torch.normal(0.0, 1.0, size=(count, 128)).to(torch.float16).cuda()
                 return self.dense(latents)
+        """
+    assert said(text) == []
+
+
+def test_what_is_changed_in_place_may_have_a_graph_only_then() -> None:
+    text = """
+        import random
+        import torch
+        from torch import nn
+
+        bias, shown = nn.Parameter(torch.zeros(3)), torch.ones(3)
+        if random.random() < 0.5:
+            shown += bias
+        print(shown.numpy())
         """
     assert said(text) == []

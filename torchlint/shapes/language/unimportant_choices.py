@@ -38,9 +38,10 @@ def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate) -> Evaluat
     def run(frame: Frame) -> Any:
         if not _is_in_doubt(frame, node.test) or not all(_changes_nothing(frame, name) for name in owners):
             return body(frame)
-        before = [frame.vars.get(name, _MISSING) for name in made]
+        before = [(old := frame.vars.get(name, _MISSING), _has_graph(old)) for name in made]
         jump = body(frame)
-        if jump is None and all(is_like(frame.vars.get(name), old) for name, old in zip(made, before)):
+        now = (frame.vars.get(name) for name in made)
+        if jump is None and all(is_like(one, old) and _has_graph(one) is had for one, (old, had) in zip(now, before)):
             frame.machine.settle(node.test)
         return jump
 
@@ -62,6 +63,11 @@ def chosen_alike(node: ast.IfExp, scope: CompiledScope, yes: Evaluate) -> Evalua
         return made
 
     return run
+
+
+def _has_graph(value: Any) -> bool:
+    """Asked of what may have been changed in place, too: `x += self.bias`."""
+    return getattr(value, "requires_grad", False)
 
 
 def _is_in_doubt(frame: Frame, test: ast.expr) -> bool:
