@@ -82,3 +82,17 @@ def test_what_shares_leave_over_goes_to_the_first_parts(tmp_path: Path) -> None:
     layer(torch.zeros(len(parts[4])))
     """
     assert failing_lines(tmp_path, textwrap.dedent(text)) == [textwrap.dedent(text).strip().splitlines()[-1]]
+
+
+def test_what_is_put_into_one_is_in_no_other(tmp_path: Path) -> None:
+    text = """
+    def made_up(generator):
+        return [torch.rand(4, generator=generator).mul(2).add(1).exp().log().view(2, 2).sum(1) for _ in range(2)]
+
+    rows = [made_up(torch.Generator()) for _ in range(40)]
+    for row in rows:
+        row.append(torch.zeros(2))
+    nn.Linear(6, 3)(torch.cat(rows[3]))
+    nn.Linear(5, 3)(torch.cat(rows[20]))
+    """
+    assert failing_lines(tmp_path, textwrap.dedent(text)) == ["nn.Linear(5, 3)(torch.cat(rows[20]))"]

@@ -20,7 +20,7 @@ from torchlint.shapes.language.walking import last_word, walk
 from torchlint.shapes.tensors.arrays import Array
 
 ENOUGH = 16  # rounds
-_MOST = 100_000  # rounds that are left out
+_MOST = 100_000  # things that are made in the rounds that are left out
 _DEAR = 100  # units of work of one round, from which it is worth it
 _PLAIN = (int, float, bool, str, type(None))
 _DEEPEST = 4
@@ -42,25 +42,48 @@ def filled_up(node: ast.expr, targets: set[str]) -> Callable[[Frame, Any, list[A
 
     def fill(frame: Frame, source: Any, made: list[Any], before: int) -> bool:
         left = len_of(source) - len(made) if type(source) in (range, list, tuple) else 0
-        if not 0 < left <= _MOST or work.used - before < ENOUGH * _DEAR:
+        if left <= 0 or work.used - before < ENOUGH * _DEAR:
             return False
-        if not all(_is_plain(frame.machine, one) for one in made):
+        sizes = [_size(frame.machine, one) for one in made]
+        if 0 in sizes or max(sizes) * left > _MOST or not frame.machine.changes_nothing(node.elt):
             return False
-        if not frame.machine.changes_nothing(node.elt):
-            return False
-        frame.machine.budget.length(left)
-        made += (made * (left // len(made) + 1))[:left]
+        frame.machine.budget.length(max(sizes) * left)
+        made += [_again(frame.machine, made[place % ENOUGH]) for place in range(left)]
         return True
 
     return fill
 
 
-def _is_plain(machine: Any, value: Any, left: int = _DEEPEST) -> bool:
-    """Is it made of numbers, texts and tensors without gradients?"""
+def _size(machine: Any, value: Any, left: int = _DEEPEST) -> int:
+    """Of how many numbers, texts and tensors without gradients it is made, with what holds them; 0 for other things."""
     if isinstance(value, torch.Tensor):
         return not value.requires_grad
-    if type(value) in machine.dataclass_fields or type(value) is dict:
-        value = list((value if type(value) is dict else vars(value)).values())
+    if type(value) in (*_PLAIN, Unknown, Array):
+        return 1
+    parts = _parts(machine, value)
+    if not left or parts is None or len(parts) > ENOUGH:
+        return 0
+    sizes = [_size(machine, part, left - 1) for part in parts]
+    return 0 if 0 in sizes else 1 + sum(sizes)
+
+
+def _parts(machine: Any, value: Any) -> list[Any] | None:
     if type(value) in (list, tuple):
-        return left > 0 and len(value) <= ENOUGH and all(_is_plain(machine, part, left - 1) for part in value)
-    return type(value) in (*_PLAIN, Unknown, Array)
+        return list(value)
+    if type(value) is dict:
+        return list(value.values())
+    return list(vars(value).values()) if type(value) in machine.dataclass_fields else None
+
+
+def _again(machine: Any, value: Any) -> Any:
+    """Another one like it: what is put into one of them is in no other."""
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind([_again(machine, part) for part in value])
+    if kind is dict:
+        return {key: _again(machine, part) for key, part in value.items()}
+    if kind in machine.dataclass_fields:
+        made = object.__new__(kind)
+        made.__dict__.update({name: _again(machine, part) for name, part in vars(value).items()})
+        return made
+    return Array(value.tensor, value.backwards) if kind is Array else value
