@@ -50,7 +50,7 @@ class Fixed(Struct, frozen=True):
 # What a dry run leaves refers to itself. Looking for garbage after each file would take longer than linting most. What
 # is only read is let go by hand: nobody looks through what lives on, as the indexes of files that many import do.
 _GROWTH = 300 << 20
-_MUCH_GROWTH = 1200 << 20
+_MUCH_GROWTH = 4 * _GROWTH
 _OBJECTS = 4_000_000  # as many new ones are looked through within one file, too
 _held = 0
 _collected = 0
