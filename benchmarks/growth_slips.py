@@ -54,6 +54,15 @@ SLIPS: dict[str, Callable[[int], str]] = {
         f"def taken({each(2 * n, _turned, ', ')}):\n    pass",
         f"def given({each(2 * n, _turned, ', ')}):\n    taken({each(2 * n, lambda i: f'letter{i}', ', ')})",
     ),
+    "classes with a slip each": lambda n: _defined(
+        each(
+            n,
+            lambda i: (
+                f"class Net{i}(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                "        self.layer = torch.nn.ReLU()\n    def forward(self, x):\n        return self.leyer(x)"
+            ),
+        )
+    ),
     "attributes nobody sets": lambda n: _defined(
         "class Net(torch.nn.Module):",
         f"    def __init__(self):\n        super().__init__()\n{each(n, lambda i: f'        self.layer{i} = {i}')}",

@@ -13,7 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word, within
+from torchlint.source.text.index import last_word, standing_in
 
 _BY_NAME = frozenset(("__dict__", "vars"))
 _SETTERS = ("setattr", "__setattr__")
@@ -41,7 +41,7 @@ def _users(cls: ClassInfo) -> Iterator[Module]:
 def _selves(cls: ClassInfo) -> Iterator[ast.Name]:
     """What the methods of a class hand on of their own object."""
     for word in ("self", "cls"):
-        yield from (name for name in cls.module.index.names(word) if _is_argument(name) and within(name, cls.node))
+        yield from filter(_is_argument, standing_in(cls.node, cls.module.index.names(word)))
 
 
 def _uses(module: Module, name: str) -> Iterator[ast.Name]:

@@ -289,7 +289,9 @@ def is_given(cls: ClassInfo, name: str) -> bool:
     if len(paths) >= _MOST_FILES or _gives(cls.module, name) or is_filled(cls):
         return True
     may_give = _giving(name)
-    others = (world.module(path) for path in paths if may_give.search(world.view.read(path) or ""))
+    others = (
+        world.module(path) for path in paths if path != cls.module.path and may_give.search(world.view.read(path) or "")
+    )
     return any(module is None or _gives(module, name) for module in others)
 
 

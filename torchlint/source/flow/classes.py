@@ -261,11 +261,21 @@ def _heirs(owner: ClassInfo) -> list[ClassInfo] | None:
     for one in known:  # which grows
         others = one.module.deriving(one.name) if one.node.up is one.module.tree else []
         for home in (one.module, *others):
-            heirs = (class_info(home, node) for node in home.index.classes)
-            known += [heir for heir in heirs if heir not in known and one in heir.bases]
+            known += [heir for heir in _by_base(home).get(id(one.node), ()) if heir not in known]
         if len(known) > MAX_HEIRS:
             return None
     return known[1:]
+
+
+@remembered(meanwhile={})
+def _by_base(module: Module) -> dict[int, list[ClassInfo]]:
+    """The classes of a file by the nodes of those of the project from which each derives directly."""
+    found: dict[int, list[ClassInfo]] = {}
+    for heir in (class_info(module, node) for node in module.index.classes):
+        for base in heir.bases:
+            if isinstance(base, ClassInfo):
+                found.setdefault(id(base.node), []).append(heir)
+    return found
 
 
 _MODULES = frozenset(
