@@ -72,9 +72,19 @@ def _gives_batches_of_scores(module: Module, sequential: ast.Call, layer: ast.ex
     """Is the Sequential that a call makes called with a batch, and gives this linear layer of it several scores?"""
     if not _gives_several(Value(module, layer)):
         return False
-    named = [c for c in module.index.calls if c.args and (isinstance(c.func, ast.Name) or _is_own(c.func))]
-    used = [c for c in named if any(o.node is sequential for o in objects(Value(module, c.func)))]
+    used = _called_objects(module).get(id(sequential), [])
     return bool(used) and all(_is_batch(o) for c in used for o in origins(Value(module, c.args[0])))
+
+
+@remembered
+def _called_objects(module: Module) -> dict[int, list[ast.Call]]:
+    """The calls that give something to an object by its name or as a part of `self`, by the nodes that make it."""
+    found: dict[int, list[ast.Call]] = {}
+    for call in module.index.calls:
+        if call.args and (isinstance(call.func, ast.Name) or _is_own(call.func)):
+            for made in {id(one.node) for one in objects(Value(module, call.func))}:
+                found.setdefault(made, []).append(call)
+    return found
 
 
 def _is_own(func: ast.expr) -> bool:
