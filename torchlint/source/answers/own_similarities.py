@@ -27,11 +27,17 @@ _DEEP = 6
 
 def similarity_with_itself(logits: Value) -> Value | None:
     """The product of embeddings with themselves that scores come from, through a temperature alone."""
-    passed = [logits]
+    passed = unscaled(logits)
+    return passed[-1] if passed and _is_of_itself(passed[-1]) and not any(map(_is_taken_out, passed)) else None
+
+
+def unscaled(scores: Value) -> list[Value]:
+    """What scores are made of behind a temperature, `a @ b.t()` of `(a @ b.t()) / t`, last, and all on the way."""
+    passed = [scores]
     for _ in range(_DEEP):
         found = origins(passed[-1])
         if len(found) != 1 or found[0].node is None or found[0].path:
-            return None
+            return []
         [made] = found
         node = made.node
         passed.append(made)
@@ -43,27 +49,35 @@ def similarity_with_itself(logits: Value) -> Value | None:
         ):
             passed.append(made.at(given, ()))
         else:
-            return made if _is_of_itself(made) and not any(map(_is_taken_out, passed)) else None
-    return None
+            return passed
+    return []
+
+
+def multiplied(made: Value) -> list[ast.expr]:
+    """`a` and `b` of `a @ b`, `torch.mm(a, b)` and `a.matmul(b)`"""
+    node = made.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return [node.left, node.right]
+    names = {callee.name for callee in callees(made)} if isinstance(node, ast.Call) else set()
+    if not names or not names <= _PRODUCTS:
+        return []
+    sides = node.args if len(node.args) == 2 else [receiver(node), *node.args]
+    return sides if len(sides) == 2 and None not in sides else []
 
 
 def _is_product(value: Value) -> bool:
-    return any(_is_of_itself(made) for made in origins(value) if made.node is not None)
+    return any(multiplied(made) or _is_of_itself(made) for made in origins(value) if made.node is not None)
 
 
 def _is_of_itself(made: Value) -> bool:
     """`z @ z.T`, `torch.mm(z, z.t())`, `F.cosine_similarity(z.unsqueeze(1), z.unsqueeze(0), dim=2)`"""
     node = made.node
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        return _is_turned(node.right, node.left)
     names = {callee.name for callee in callees(made)} if isinstance(node, ast.Call) else set()
     if names & {"torch.nn.functional.cosine_similarity", "torch.nn.CosineSimilarity()"}:
         first, second = argument(node, "x1", 0), argument(node, "x2", 1)
         return _widened(first, 1) is not None and _widened(first, 1) == _widened(second, 0)
-    if not names or not names <= _PRODUCTS:
-        return False
-    sides = node.args if len(node.args) == 2 else [receiver(node), *node.args]
-    return len(sides) == 2 and None not in sides and _is_turned(sides[1], sides[0])
+    sides = multiplied(made)
+    return bool(sides) and _is_turned(sides[1], sides[0])
 
 
 def _is_turned(turned: ast.expr, plain: ast.expr) -> bool:
