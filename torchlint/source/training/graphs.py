@@ -272,6 +272,8 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
     elif isinstance(node, ast.Attribute) and (fields := _fields(origin)) is not None:
         yield from fields
         return
+    elif isinstance(node, ast.Subscript) and strict and not isinstance(node.slice, ast.Constant) and _is_beside(origin):
+        parts = []
     elif isinstance(node, (ast.Subscript, ast.Attribute)):
         parts = [node.value]
     elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
@@ -301,9 +303,12 @@ def _is_table_beside(origin: Value) -> bool:
     func = origin.node.func
     if not isinstance(func, ast.Attribute) or func.attr not in ("items", "values"):
         return False
-    if isinstance(func.value, ast.Attribute):
-        return True
-    tables = origins(origin.at(func.value, ()))
+    return isinstance(func.value, ast.Attribute) or _is_beside(origin.at(func, ()))
+
+
+def _is_beside(part: Value) -> bool:
+    """`parts[name]` of `loss, parts = criterion(x)`"""
+    tables = origins(part.at(part.node.value, ()))
     return any(isinstance(table.node, ast.Call) and table.path[:1] not in ((), (0,)) for table in tables)
 
 
