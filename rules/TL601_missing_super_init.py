@@ -114,7 +114,8 @@ def check(cls: ModuleClass):
     init = cls.method("__init__")
     if init is None or cls.node.decorator_list or cls.node.keywords or not init.args.args:
         return
-    if init.decorator_list or cls.method("__new__") or not cls.info.is_named_module:
+    made_otherwise = any(cls.info.method(name) for name in ("__new__", "__init_subclass__"))
+    if init.decorator_list or made_otherwise or not cls.info.is_named_module:
         return  # these may begin, and a base from elsewhere may need no beginning
     opening = init.body[ast.get_docstring(init) is not None :][:1]
     if any(last_of(call) == "__init__" for statement in opening for call in calls(cls, statement)):

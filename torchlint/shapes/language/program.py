@@ -46,6 +46,7 @@ class Program:
     def __init__(self, path: str, text: str, tree: ast.Module, watch: Any = None):
         self.path = path
         self.tree = tree
+        self.doc = ast.get_docstring(tree, clean=False)
         self.watch = watch
         self.body: list | None = None
         self.scope: CompiledScope | None = None

@@ -136,6 +136,7 @@ class Imports:
             return module
         try:
             module.program = load(path, text)
+            module.globals["__doc__"] = module.program.doc
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return module
         before, self.importing = self.place, self.importing + 1

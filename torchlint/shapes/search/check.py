@@ -267,7 +267,7 @@ class _Run:
     def main(self, machine: Machine, rest: bool, answers: Mapping[str, bool]) -> None:
         """The file as a script."""
         kinds = ("shape", "dtype") if answers else ()
-        names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
+        names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": self.program.doc}
 
         def hear(failure: FailedOperation) -> None:
             if not answers or are_independent(machine.asked):

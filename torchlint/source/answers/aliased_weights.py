@@ -25,6 +25,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import block_of, enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.devices import MOVES
+from torchlint.source.training.loops import counts
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.roles import seems
 
@@ -131,6 +132,7 @@ def _is_for_later(module: Module, statement: ast.stmt, holder: ast.expr, state: 
         or _is_new_in_each_call(module, state)
         or _is_left_behind(module, state)
         or _is_of_a_finished_model(module, statement, state)
+        or _is_behind_all_epochs(module, statement)
         or is_built_anew(module, receiver(state), statement)
         and not any(map(_trains, _trainings_below(module, enclosing_function(statement), statement.end_lineno)))
     )
@@ -431,6 +433,17 @@ def _is_of_a_finished_model(module: Module, assignment: ast.stmt, state: ast.Cal
     if any(enclosing_function(name) is function for name in read):
         return False
     return not _trainings_below(module, loop, assignment.end_lineno)
+
+
+def _is_behind_all_epochs(module: Module, statement: ast.stmt) -> bool:
+    """Is it taken of what the epochs above have made, when the function trains no more?"""
+    function = enclosing_function(statement)
+    if function is None or loops_around(statement) or is_best_so_far(module, statement):
+        return False
+    found = _trainings(module, function)
+    at = bisect_right(found, statement.lineno, key=_line)
+    epochs = {around[-1] for call in found[:at] if (around := loops_around(call))}
+    return at == len(found) and any(counts(Value(module, loop)) == "epochs" for loop in epochs)
 
 
 def _users(module: Module, holder: ast.expr, depth: int = _DEPTH) -> Iterator[str]:
