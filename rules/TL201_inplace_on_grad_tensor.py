@@ -260,8 +260,8 @@ def check_weights(round: Round):
 
 def failing(change: Change) -> list:
     """Where it will fail, if one backward is all that the file has: the dry run would say the same there."""
-    backwards = change.calls("backward")
-    return [change.note(call.node, "backward is called here") for call in backwards if len(backwards) == 1]
+    backwards = change.module.index.callers("backward")
+    return [change.note(call, "backward is called here") for call in backwards if len(backwards) == 1]
 
 
 def called(producer) -> str:

@@ -106,7 +106,7 @@ import ast
 
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.certain_modules import is_certainly_a_module
-from torchlint.source.answers.frozen_already import is_so_anyhow
+from torchlint.source.answers.frozen_already import is_replaced, is_set_as_a_whole, is_so_anyhow, set_in
 
 read_on = ("TL805", "TL210", "torch.nn.Module", "notes/autograd#setting-requires-grad")
 
@@ -150,7 +150,7 @@ def found(place, layer: ast.expr, fix, value: ast.expr):
 
 def does_no_harm(place, layer: ast.expr, value: ast.expr) -> bool:
     name, is_so = ast.unparse(layer), is_so_anyhow(place.module, layer, value)
-    if is_so is True or is_replaced(place, name):
+    if is_so is True or is_replaced(place.module, place.function, place.node, name):
         return True
     return is_so is None and is_beside_the_right_way(place, name, value)
 
@@ -159,40 +159,10 @@ def is_beside_the_right_way(place, name: str, value: ast.expr) -> bool:
     """Are the parameters set beside it, or does `True` lack nothing, as neither the function nor anybody else in the
     file freezes them?
     """
-    beside = set_in(place, place.function) if place.function is not None else []
+    beside = set_in(place.module, place.function) if place.function is not None else frozenset()
     if name in beside or not (isinstance(value, ast.Constant) and value.value is True):
         return name in beside
-    wholes = set_in(place, place.module.tree)
-    return not beside and not any(whole in (name, "self") or name.startswith(f"{whole}.") for whole in wholes)
-
-
-def is_replaced(place, name: str) -> bool:
-    """Does another layer surely come in its place later: `model.fc = nn.Linear(model.fc.in_features, 10)`?"""
-    around, blocks = place.node, []
-    while (around := getattr(around, "up", None)) is not None:
-        blocks.append(around)
-    return any(
-        name == old or name.startswith((f"{old}.", f"{old}["))
-        for later in place.inside(ast.Assign, of=place.function or place.module.tree)
-        if later.up in blocks and place.may_follow(place.node, later) and not is_kept(later, place)
-        for old in map(ast.unparse, later.targets)
-    )
-
-
-def is_kept(assign: ast.Assign, place) -> bool:
-    """Is more of the layers before in the new one than their sizes?"""
-    old = set(map(ast.unparse, assign.targets))
-    parts = place.inside(ast.Name, ast.Attribute, ast.Subscript, of=assign.value)
-    return any(
-        ast.unparse(part) in old and not getattr(part.up, "attr", "").startswith(("in_", "out_")) for part in parts
-    )
-
-
-def set_in(place, code: ast.AST) -> list[str]:
-    """The modules whose parameters are gone through or set in a function or file, as they are written."""
-    calls = place.inside(ast.Call, of=code)
-    setting = [call for call in calls if place.word(call) in ("parameters", "named_parameters", "requires_grad_")]
-    return [ast.unparse(call.func.value) for call in setting if isinstance(call.func, ast.Attribute)]
+    return not beside and not is_set_as_a_whole(place.module, name)
 
 
 def is_layer(place, node: ast.expr) -> bool:

@@ -19,6 +19,7 @@ _MAKERS = named("of_sizes")
 # What leaves the samples where they are: layers work on each of them.
 _KEEP = named("same_shape", but="broadcasts") | named("same_rank", home="nn")
 _SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
+_SUMMING = frozenset(("sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"))
 MAX_DEPTH = 10
 
 
@@ -28,10 +29,15 @@ def is_zero(dim: ast.expr | None) -> bool:
 
 def was_turned(module: Module, scores: ast.expr) -> bool:
     """`scores = scores.transpose(0, 2)`: its first axis is another one than the batch, and may be meant."""
-    turns = module.index.calls_of("transpose", "permute", inside=enclosing_function(scores) or module.tree)
-    turns = [turn for turn in turns if not _leaves_first(turn)]
-    kept = [turn.up for turn in turns if isinstance(turn.up, ast.Assign)]
-    return scores in turns or any(unparsed(one.targets[0]) == unparsed(scores) for one in kept)
+    turns, kept = _turns(module, enclosing_function(scores) or module.tree)
+    return scores in turns or unparsed(scores) in kept
+
+
+@remembered
+def _turns(module: Module, code: ast.AST) -> tuple[set[ast.AST], set[str]]:
+    """What gives a part of a file another first axis, and what that is kept as."""
+    turns = [turn for turn in module.index.calls_of("transpose", "permute", inside=code) if not _leaves_first(turn)]
+    return set(turns), {unparsed(turn.up.targets[0]) for turn in turns if isinstance(turn.up, ast.Assign)}
 
 
 def _leaves_first(turn: ast.Call) -> bool:
@@ -44,11 +50,14 @@ def goes_over_samples(softmax: Value, scores: ast.expr) -> bool:
     """Is what a softmax over dimension 0 is given the scores of a batch, and not of a bag that is summed up?"""
     module, function = softmax.module, enclosing_function(softmax.node)
     code = function if isinstance(function, ast.FunctionDef) else statement_of(softmax.node)
+    return not _sums_up(module, code) and _is_batch_of_scores(softmax.at(scores, ()))
+
+
+@remembered
+def _sums_up(module: Module, code: ast.AST) -> bool:
     words = {n.attr for n in module.index.inside(code, ast.Attribute)}
     operators = {type(n.op) for n in module.index.inside(code, ast.BinOp, ast.AugAssign)}
-    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or ast.MatMult in operators:
-        return False
-    return _is_batch_of_scores(softmax.at(scores, ()))
+    return not words.isdisjoint(_SUMMING) or ast.MatMult in operators
 
 
 def ends_over_samples(module: Module, sequential: ast.Call) -> ast.Call | None:

@@ -288,20 +288,14 @@ def _kept_in_attribute(call: Value, part: ast.Attribute, home: Module, loop: ast
     if not isinstance(part.value, ast.Name) or part.value.id != "self":
         return None
     index = call.module.index
-    if any(
-        last_word(c.func.value) == part.attr
-        for c in [*index.callers("detach_"), *index.callers("zero_")]
-        if isinstance(c.func, ast.Attribute)
-    ):
+    if part.attr in _emptied(call.module):
         return None
     function = enclosing_function(part)
     owner = enclosing_class(function) if function is not None else None
     if owner is None:
         return None
-    setters = {id(s): enclosing_function(s) for s in index.stored(part.attr)}
-    begin = [setter for setter in setters.values() if _runs_in_init(call.module, setter)]
-    stores = [s for s in index.stored(part.attr) if setters[id(s)] not in begin]
-    if not stores or index.says("setattr(") or index.says("__dict__"):
+    begin, stores, strange = _stores_of(call.module, part.attr, owner)
+    if not stores or strange or index.says("setattr(") or index.says("__dict__"):
         return None
     if any(_may_set(user, part.attr) for user in call.module.users(part.attr)):
         return None  # `net.hidden = net.start()` in the file that trains it
@@ -320,13 +314,38 @@ def _kept_in_attribute(call: Value, part: ast.Attribute, home: Module, loop: ast
         not all(_passes(call, s, set()) for s in mine)
         or not all(_hands_on(call, site, set()) for site in given)
         or any(_is_a_setting(test) for place in (*given, *mine) for test, _ in tests_around(place))
-        or any(method is None or enclosing_class(method) is not owner for method in anew)
         or _may_run(anew, call.module, home, loop)
         or home is not call.module
         and _may_run(begin, call.module, home, loop, only_others=True)
     ):
         return None
     return next(iter((*mine, *given)), None)
+
+
+@remembered
+def _emptied(module: Module) -> set[str]:
+    """The words of what a file cuts off or empties in place."""
+    calls = [call.func for word in ("detach_", "zero_") for call in module.index.callers(word)]
+    return {last_word(func.value) for func in calls if isinstance(func, ast.Attribute)}
+
+
+def _stores_of(module: Module, name: str, owner: ast.ClassDef) -> tuple[list, list[ast.Attribute], bool]:
+    """What sets an attribute when an object begins, where the methods of a class set it else, and whether others do."""
+    begin, by_owner = _setters(module, name)
+    return begin, by_owner.get(owner, []), len(by_owner) > (owner in by_owner)
+
+
+@remembered
+def _setters(module: Module, name: str) -> tuple[list, dict[ast.ClassDef | None, list[ast.Attribute]]]:
+    begin: list[ast.AST | None] = []
+    by_owner: dict[ast.ClassDef | None, list[ast.Attribute]] = {}
+    for store in module.index.stored(name):
+        setter = enclosing_function(store)
+        if _runs_in_init(module, setter):
+            begin.append(setter)
+        else:
+            by_owner.setdefault(enclosing_class(setter) if setter is not None else None, []).append(store)
+    return begin, by_owner
 
 
 def _may_set(user: Module, name: str) -> bool:
@@ -381,6 +400,7 @@ def _may_run(methods: list, owner: Module, home: Module, loop: ast.AST, only_oth
     return bool(functions) and reaches(home, [loop], functions, tuple(through.values()))
 
 
+@remembered
 def _runs_in_init(module: Module, function: ast.AST | None) -> bool:
     """Is it the constructor, or a method that only constructors are seen to call?"""
     name = getattr(function, "name", "")

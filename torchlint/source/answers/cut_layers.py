@@ -362,8 +362,13 @@ def _may_freeze(info: ClassInfo) -> bool:
 
 
 def _uses_of(info: ClassInfo, name: str) -> int:
-    """How often the file mentions an attribute other than by setting it, or to look at a gradient."""
-    loads = [n for n in info.module.index.attributes(name) if isinstance(n.ctx, ast.Load)]
+    return _mentions_of(info.module, name)
+
+
+@remembered
+def _mentions_of(module: Module, name: str) -> int:
+    """How often a file mentions an attribute other than by setting it, or to look at a gradient."""
+    loads = [n for n in module.index.attributes(name) if isinstance(n.ctx, ast.Load)]
     return sum(
         not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad")
         for n in loads

@@ -11,6 +11,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, parameters_of
 from torchlint.source.text.spelling import given_to, unparsed
@@ -100,8 +101,14 @@ def _may_shift(owner: ClassInfo) -> bool:
             is_seen = all(part is not None or _is_of_torch(one) for part, one in zip(parts, made))
             if not is_seen and f"self.{name}(" in unparsed(owner.method("forward").node):
                 return True
-    forwards = [method for home in homes.values() for method in home.index.functions_called("forward")]
-    return not forwards or any(map(_shifts, forwards))
+    is_none = not any(home.index.functions_called("forward") for home in homes.values())
+    return is_none or any(map(_some_shift, homes.values()))
+
+
+@remembered
+def _some_shift(home: Module) -> bool:
+    """Does one of the forwards of a file, each of which may be that of a part?"""
+    return any(map(_shifts, home.index.functions_called("forward")))
 
 
 def _is_of_torch(made: Value) -> bool:

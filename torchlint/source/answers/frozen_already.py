@@ -6,13 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, block_of, is_in, last_word, statement_of
 from torchlint.source.text.spelling import receiver, unparsed
 
 _LISTING = ("children", "modules", "named_children", "named_modules", "enumerate", "list", "reversed")
 _ALL = ("parameters", "named_parameters")
+_SETTING = (*_ALL, "requires_grad_")
 _ASKING = (*_ALL, *_LISTING, "len", "print", "state_dict", "eval", "train")
 
 
@@ -152,3 +155,50 @@ def _is_of_the_last(layer: ast.expr) -> bool | None:
                 is_length = last_word(getattr(last.left, "func", layer)) == "len"
                 return not is_in(statement_of(layer), around.orelse) if is_length else None
     return None
+
+
+def is_replaced(module: Module, function: ast.AST | None, flag: ast.AST, name: str) -> bool:
+    """Does another layer surely come in its place later: `model.fc = nn.Linear(model.fc.in_features, 10)`?"""
+    given = _given(module, function or module.tree)
+    around = set(ancestors(flag))
+    return any(
+        later.up in around and may_follow(flag, later) and not _is_kept(module, later)
+        for whole in _wholes(name)
+        for later in given.get(whole, ())
+    )
+
+
+def _wholes(name: str) -> Iterator[str]:
+    """`net.fc[0]`, `net.fc` and `net`: what it may be a part of, as it is written."""
+    yield name
+    yield from (name[:at] for at, letter in enumerate(name) if letter in ".[")
+
+
+@remembered
+def _given(module: Module, code: ast.AST) -> dict[str, list[ast.Assign]]:
+    """The assignments in a part of a file, by what they are to."""
+    found: dict[str, list[ast.Assign]] = {}
+    for assign in module.index.inside(code, ast.Assign):
+        for target in assign.targets:
+            found.setdefault(unparsed(target), []).append(assign)
+    return found
+
+
+@remembered
+def _is_kept(module: Module, assign: ast.Assign) -> bool:
+    """Is more of the layers before in the new one than their sizes?"""
+    old = set(map(unparsed, assign.targets))
+    parts = module.index.inside(assign.value, ast.Name, ast.Attribute, ast.Subscript)
+    return any(unparsed(part) in old and not getattr(part.up, "attr", "").startswith(("in_", "out_")) for part in parts)
+
+
+def is_set_as_a_whole(module: Module, name: str) -> bool:
+    """Are the parameters of a module set in the file, or those of what it is a part of?"""
+    return not set_in(module, module.tree).isdisjoint(("self", *_wholes(name)))
+
+
+@remembered
+def set_in(module: Module, code: ast.AST) -> frozenset[str]:
+    """The modules whose parameters are gone through or set in a function or file, as they are written."""
+    calls = module.index.calls_of(*_SETTING, inside=code)
+    return frozenset(unparsed(call.func.value) for call in calls if isinstance(call.func, ast.Attribute))

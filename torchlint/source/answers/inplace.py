@@ -20,6 +20,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.own_places import own
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import EACH, Value, frame_of
@@ -298,8 +299,7 @@ def _gives_only_places(module: Module, tensor: ast.expr, change: ast.AST) -> boo
 @remembered
 def _reads(module: Module, name: str, function: ast.AST | None) -> tuple[list[ast.Name], list[ast.Name]]:
     """Where a function reads a name, and where it does so for more than where something is."""
-    loads = [node for node in module.index.names(name) if isinstance(node.ctx, ast.Load)]
-    read = [use for use in loads if enclosing_function(use) is function]
+    read = [use for use in own(module, module.index.names(name), function) if isinstance(use.ctx, ast.Load)]
     return read, [use for use in read if not _is_asked_for_places(use)]
 
 
@@ -552,11 +552,10 @@ def _last_lines(module: Module, function: ast.AST | None) -> dict:
     through each expression.
     """
     found: dict = {}
-    for call in sorted(module.index.callers("backward"), key=lambda call: call.lineno):
-        if enclosing_function(call) is function:
-            behind = graph(loss) if (loss := loss_of(module, call)) is not None else None
-            reached = () if behind is None else (*(["open"] if behind.open else ()), *behind.nodes)
-            found.update(dict.fromkeys(("backward", *reached), call.lineno))
+    for call in sorted(own(module, module.index.callers("backward"), function), key=lambda call: call.lineno):
+        behind = graph(loss) if (loss := loss_of(module, call)) is not None else None
+        reached = () if behind is None else (*(["open"] if behind.open else ()), *behind.nodes)
+        found.update(dict.fromkeys(("backward", *reached), call.lineno))
     return found
 
 

@@ -59,11 +59,19 @@ def scaled_noise(variance: Value) -> Value | None:
 
 def divergence_of(module: Module, name: ast.expr) -> Value | None:
     """The KL term of the file in which a name of that kind is the logarithm of a variance."""
-    terms = _divergences(module)
-    word = last_word(name)
-    same = [term for term in terms if last_word(term.log) == word]
-    found = (same or terms)[:1] if not _says_deviation(module) else []
-    return Value(module, found[0].top) if found else None
+    terms = _first_divergences(module)
+    if not terms or _says_deviation(module):
+        return None
+    return Value(module, terms.get(last_word(name), next(iter(terms.values()))).top)
+
+
+@remembered
+def _first_divergences(module: Module) -> dict[str, _Term]:
+    """The first KL term of each word, in the order of the file."""
+    first: dict[str, _Term] = {}
+    for term in _divergences(module):
+        first.setdefault(last_word(term.log), term)
+    return first
 
 
 class _Term:
@@ -110,6 +118,7 @@ def _terms(top: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
             yield node, positive
 
 
+@remembered
 @remembered
 def _says_deviation(module: Module) -> bool:
     """Is it elsewhere taken for the logarithm of the deviation: `torch.exp(2 * logvar)`, `logvar.exp() ** 2`?"""

@@ -12,6 +12,7 @@ from torchlint.facts import named_of, words
 from torchlint.source.flow.called import is_call_of
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
@@ -208,30 +209,52 @@ def is_asked_before(division: Value, counted: ast.expr, hinge: Value) -> bool:
     if function is not enclosing_function(hinge.node) and function is not None:
         if any(parameter.arg in names for parameter in parameters_of(function)):
             return True
-    asked = [test for test, _ in tests_around(division.node)]
-    for around in (division.node, *ancestors(division.node)):
-        if isinstance(around, ast.stmt):
-            block, at = block_of(around)
-            for above in block[:at]:
-                if isinstance(above, ast.Assert) or isinstance(above, ast.If) and isinstance(above.body[-1], _LEAVES):
-                    asked.append(above.test)
-        if isinstance(around, (ast.FunctionDef, ast.Lambda)):
-            break
-    index = division.module.index
+    module = division.module
     return (
-        any(not names.isdisjoint(_words(index, test)) for test in asked)
-        or any(_is_changed(name) for word in names for name in index.names(word))
+        any(not names.isdisjoint(_words(module.index, test)) for test, _ in tests_around(division.node))
+        or _is_asked_above(division, names)
+        or any(_is_changed_somewhere(module, word) for word in names)
         or _is_cleaned(division)
     )
 
 
+def _is_asked_above(division: Value, names: set[str]) -> bool:
+    """Does an assertion, or a test after which the function or round is left, ask about one of these names?"""
+    for around in (division.node, *ancestors(division.node)):
+        if isinstance(around, ast.stmt):
+            block, at = block_of(around)
+            first = _first_asked(division.module, block)
+            if any(first.get(name, at) < at for name in names):
+                return True
+        if isinstance(around, (ast.FunctionDef, ast.Lambda)):
+            break
+    return False
+
+
+@remembered
+def _first_asked(module: Module, block: list[ast.stmt]) -> dict[str, int]:
+    """The words about which a block asks, with the places of those that ask first."""
+    first: dict[str, int] = {}
+    for at, one in enumerate(block):
+        if isinstance(one, ast.Assert) or isinstance(one, ast.If) and isinstance(one.body[-1], _LEAVES):
+            for word in _words(module.index, one.test):
+                first.setdefault(word, at)
+    return first
+
+
 def is_compared(counted: Value) -> bool:
     """Does the file compare what is counted somewhere: `mean[count == 0] = 0`, `rows[count.gt(0)]`?"""
-    index, names = counted.module.index, _names_around(counted)
+    return not _compared_words(counted.module).isdisjoint(_names_around(counted))
+
+
+@remembered
+def _compared_words(module: Module) -> frozenset[str]:
+    """The names and attributes in all that a file compares."""
+    index = module.index
     compared = [
         call.func.value for word in _COMPARING for call in index.callers(word) if isinstance(call.func, ast.Attribute)
     ]
-    return any(not names.isdisjoint(_words(index, node)) for node in (*index.nodes(ast.Compare), *compared))
+    return frozenset(word for node in (*index.nodes(ast.Compare), *compared) for word in _words(index, node))
 
 
 def _names_around(counted: Value) -> set[str]:
@@ -246,6 +269,11 @@ def _words(index: Index, node: ast.AST) -> set[str]:
     return {name.id for name in index.inside(node, ast.Name)} | {
         part.attr for part in index.inside(node, ast.Attribute) if not isinstance(part.up, ast.Call)
     }
+
+
+@remembered
+def _is_changed_somewhere(module: Module, word: str) -> bool:
+    return any(map(_is_changed, module.index.names(word)))
 
 
 def _is_changed(name: ast.Name) -> bool:

@@ -83,14 +83,27 @@ def may_be_an_object(module: Module, func: ast.expr) -> bool:
         return False
     if root is not None:
         scope = root.at.lookup(root.id)
-        bound = scope.bindings[root.id] if scope is not None else []
-        if root is func and all(isinstance(one, DEFINITIONS) for one in bound):
+        bound = _kind_of_bindings(module, scope.bindings[root.id]) if scope is not None else _DEFINED
+        if root is func and bound == _DEFINED:
             return False
-        if bound and all(isinstance(one, ast.alias) for one in bound):
-            return any(is_of_the_project(module, one) for one in bound)
+        if bound in (_OWN, _FOREIGN):
+            return bound == _OWN
     if not isinstance(func, ast.Attribute):
         return True
     return module.leads_anywhere or func.attr in _names_of_parts(module) or func.attr in _names_of_classes(module)
+
+
+_DEFINED, _OWN, _FOREIGN, _MIXED = range(4)
+
+
+@remembered
+def _kind_of_bindings(module: Module, bound: list[ast.AST]) -> int:
+    """Do only definitions bind a name, or only imports, one of them from the project?"""
+    if all(isinstance(one, DEFINITIONS) for one in bound):
+        return _DEFINED
+    if not all(isinstance(one, ast.alias) for one in bound):
+        return _MIXED
+    return _OWN if any(is_of_the_project(module, one) for one in bound) else _FOREIGN
 
 
 @remembered

@@ -261,9 +261,8 @@ def is_used_before(made: Value, change: ast.stmt) -> bool:
 
 def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
     """Is an attribute of an object set from outside, or by the constructor that a dataclass gets?"""
-    index = instance.module.index
     names = names_of(instance)
-    if names and any(dotted(store.value) in names for store in index.stored(name)):
+    if names and not names.isdisjoint(_given_from_outside(instance.module, name)):
         return True
     if all(isinstance(e.target, ast.Name) and isinstance(e.target.up, ast.AnnAssign) for e in entries) and isinstance(
         instance.node, ast.Call
@@ -273,6 +272,12 @@ def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
             return True
         return bool(call.args) and not _comes_behind(entries[0].target.up, len(call.args))
     return False
+
+
+@remembered
+def _given_from_outside(module: Module, name: str) -> set[str | None]:
+    """The dotted names of the objects of which a file sets an attribute."""
+    return {dotted(store.value) for store in module.index.stored(name)}
 
 
 def _comes_behind(field: ast.AnnAssign, given: int) -> bool:

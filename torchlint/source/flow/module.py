@@ -15,7 +15,7 @@ from torchlint.installed import NEWEST
 from torchlint.project import TEST_FILES, View
 from torchlint.source.flow.memory import remembered
 from torchlint.source.text.behind import Behind, behind, imported
-from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, within
+from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word
 from torchlint.source.text.indexes import let_go, shared_index
 from torchlint.source.text.spelling import constant_truth
 
@@ -266,11 +266,11 @@ class Module:
 
     def _at_the_top(self, inside: Sequence[ast.AST], but: frozenset[str] = frozenset()) -> dict[str, None]:
         """The functions and classes at the top of the file in which one of some nodes stands, and no such word."""
-        kinds = (*FUNCTIONS, ast.ClassDef)
+        kinds, tops = (*FUNCTIONS, ast.ClassDef), self._tops(inside)
         return {
             node.name: None
-            for node in (self.tree.body if inside else ())
-            if isinstance(node, kinds) and any(within(one, node) for one in inside) and not self.index.stands(but, node)
+            for node in (self.tree.body if tops else ())
+            if isinstance(node, kinds) and node in tops and not self.index.stands(but, node)
         }
 
     @remembered
@@ -281,12 +281,12 @@ class Module:
     @cached_property
     def _training_code(self) -> dict[str, None]:
         """What stands at the top of the file and runs `backward()`, or loops in the same file."""
-        backwards = self.index.callers("backward")
+        backwards = self._tops_calling(("backward",))
         return {
             node.name: None
             for node in (self.tree.body if self.index.says("backward(") else ())
             if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
-            or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
+            or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node in backwards)
         }
 
     @cached_property
@@ -306,11 +306,18 @@ class Module:
 
     def _tops_calling(self, words: Iterable[str]) -> set[ast.AST]:
         """The statements at the top of the file in which something is called by one of some words."""
+        return self._tops(call for word in words for call in self.index.callers(word))
+
+    def _tops(self, nodes: Iterable[ast.AST]) -> set[ast.AST]:
+        """The statements at the top of the file in which some nodes stand."""
         found: set[ast.AST] = set()
-        for node in (call for word in words for call in self.index.callers(word)):
-            while node.up is not self.tree:
+        passed: set[ast.AST] = set()
+        for node in nodes:
+            while node.up is not self.tree and node not in passed:
+                passed.add(node)
                 node = node.up
-            found.add(node)
+            if node.up is self.tree:
+                found.add(node)
         return found
 
     def _makes_parts(self, node: ast.ClassDef) -> bool:

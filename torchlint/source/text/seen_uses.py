@@ -78,6 +78,8 @@ class SeenUses:
         self._bound: dict[tuple[ast.AST, str], list[ast.expr] | None] = {}
         self._families: dict[str, frozenset[str] | None] = {}
         self._libraries: dict[str, frozenset[str]] = {}
+        self._of_torch: dict[str, frozenset[str]] = {}
+        self._own: dict[ast.ClassDef, frozenset[str]] = {}
 
     def tree(self, path: str) -> ast.Module | None:
         """None where it cannot be parsed, or too many have been asked for."""
@@ -242,7 +244,8 @@ class SeenUses:
         if path not in self._libraries:
             tree = self.tree(path) or ast.Pass()
             self._libraries[path] = self._brought(path, tree).difference(_bound_otherwise(tree))
-        is_part_of_torch = root is not node.value and _is_torch(self.tree(path), root.id)
+            self._of_torch[path] = frozenset(_names_of_torch(tree))
+        is_part_of_torch = root is not node.value and root.id in self._of_torch[path]
         return root.id in self._libraries[path] or is_part_of_torch
 
     def _brought(self, path: str, tree: ast.AST) -> frozenset[str]:
@@ -265,10 +268,9 @@ class SeenUses:
         family = self.family(owner) if within is not None else None
         if within is None or family is None or within.name in family:
             return False
-        if any(isinstance(part, DEFINITIONS) and part.name == name for part in within.body):
-            return True
-        stores = (part for part in ast.walk(within) if isinstance(part, ast.Attribute) and part.attr == name)
-        return any(isinstance(part.ctx, ast.Store) and last_word(part.value) == "self" for part in stores)
+        if within not in self._own:
+            self._own[within] = frozenset(_names_of_its_own(within))
+        return name in self._own[within]
 
     def _means_another(self, path: str, node: ast.AST, name: str, home: str) -> bool:
         """Does a program mean by `name`, or `module.name`, what another file than `home` defines?"""
@@ -490,10 +492,19 @@ def _bound_otherwise(tree: ast.AST) -> Iterator[str]:
             yield node.arg if isinstance(node, ast.arg) else node.name
 
 
-def _is_torch(tree: ast.Module | None, name: str) -> bool:
-    """Is torch imported under a name? What has a part that is asked for something is then taken for it."""
-    imports = (node for node in (tree.body if tree is not None else ()) if isinstance(node, ast.Import))
-    return any(one.name == "torch" and name == (one.asname or one.name) for node in imports for one in node.names)
+def _names_of_torch(tree: ast.AST) -> Iterator[str]:
+    """The names under which torch is imported: what has a part that is asked for something is then taken for it."""
+    for node in getattr(tree, "body", ()):
+        if isinstance(node, ast.Import):
+            yield from (one.asname or one.name for one in node.names if one.name == "torch")
+
+
+def _names_of_its_own(owner: ast.ClassDef) -> Iterator[str]:
+    """What a class defines, and what it sets as a part of `self`."""
+    yield from (part.name for part in owner.body if isinstance(part, DEFINITIONS))
+    for part in ast.walk(owner):
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and last_word(part.value) == "self":
+            yield part.attr
 
 
 def _derives(node: ast.AST, base: str) -> bool:

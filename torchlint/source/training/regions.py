@@ -328,36 +328,63 @@ def _calls_of(module: Module, name: str) -> dict[int, list[ast.Call]]:
     return found
 
 
-def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST] = frozenset()) -> bool:
+def may_run_without_grad(module: Module, node: ast.AST, depth: int = 4) -> bool:
     """May all of the project that runs a function do so under `no_grad`, on objects nobody can name? A call that surely
     reaches it and records is a no.
     """
     function = enclosing_function(node)
     if isinstance(function, ast.FunctionDef) and function.name == "forward":
         return _is_of_users_without_grad(module, function)
-    if not isinstance(function, ast.FunctionDef) or function.name == "__init__" or function in asked or len(asked) == 4:
+    if not isinstance(function, ast.FunctionDef) or function.name == "__init__" or depth == 0:
         return False
+    return _may_be_run_without_grad(module, function, depth)
+
+
+@remembered
+def _may_be_run_without_grad(module: Module, function: ast.FunctionDef, depth: int) -> bool:
     without = False
     for user in _that_run(module, function):
-        for call in _calls_by_name(user, function):
+        for call in _sure_calls(user, function):
             if within(call, function):
                 continue
-            known = callees(Value(user, call))
-            is_ours = any(c.function is function for c in known)
-            if known and not is_ours and not any(c.function is None or _hands_on(c.function) for c in known):
-                continue
-            if under_no_grad(user, call) or may_run_without_grad(user, call, asked | {function}):
+            if _runs_without_grad(user, call, depth - 1):
                 without = True
-            elif is_ours and not _is_called_by_nobody(user, call):
+            elif not _is_called_by_nobody(user, call):
                 return False
+        without = without or any(
+            not within(call, function) and all(c.function is not function for c in callees(Value(user, call)))
+            for call in _open_calls_without_grad(user, function.name, depth - 1)
+        )
     return without
 
 
-def _calls_by_name(module: Module, function: ast.FunctionDef) -> list[ast.Call]:
-    """What may call a function in a file; an object is called by whatever name it has."""
+def _runs_without_grad(module: Module, call: ast.Call, depth: int) -> bool:
+    return under_no_grad(module, call) or may_run_without_grad(module, call, depth)
+
+
+def _sure_calls(module: Module, function: ast.FunctionDef) -> list[ast.Call]:
+    """The calls of a file that reach a function; an object is called by whatever name it has."""
     if function.name == "__call__":
         return [call.node for call in calls_of_objects(module).get(id(function), ())]
-    return module.index.callers(function.name)
+    return _calls_of(module, function.name).get(id(function), [])
+
+
+@remembered
+def _open_calls_without_grad(module: Module, name: str, depth: int) -> list[ast.Call]:
+    """Of the calls by a name those that may reach what nobody sees, and that run without gradients: the functions of
+    that name may be as many.
+    """
+    return [call for call in _open_calls(module, name) if _runs_without_grad(module, call, depth)]
+
+
+@remembered
+def _open_calls(module: Module, name: str) -> list[ast.Call]:
+    found = []
+    for call in module.index.callers(name) if name != "__call__" else ():
+        known = callees(Value(module, call))
+        if not known or any(c.function is None or _hands_on(c.function) for c in known):
+            found.append(call)
+    return found
 
 
 def _hands_on(function: ast.AST) -> bool:
@@ -380,9 +407,7 @@ def _is_called_by_nobody(module: Module, node: ast.AST) -> bool:
         and isinstance(function.up, ast.ClassDef)
         and not function.name.startswith(("__", "on_", "test"))
         and not function.name.endswith(("forward", "step"))
-        and not any(
-            c.function is function for call in module.index.callers(function.name) for c in callees(Value(module, call))
-        )
+        and not _calls_of(module, function.name).get(id(function))
     )
 
 
