@@ -95,12 +95,12 @@ def is_said_again(place: Node) -> bool:
     """Does `with torch.no_grad():` come later in the function, around all that runs a model from here on?"""
     if place.function is None:
         return False
-    later = [node for node in place.inside(ast.With, ast.Call, of=place.function) if place.may_follow(place.node, node)]
-    guards = [item.context_expr for node in later if isinstance(node, ast.With) for item in node.items]
-    calls = [place.at(node) for node in later if isinstance(node, ast.Call)]
-    return any(isinstance(guard, ast.Call) and place.name(guard.func) in GUARDS[:2] for guard in guards) and not any(
-        computes(call) for call in calls if not call.no_grad
-    )
+    blocks = [node for node in place.inside(ast.With, of=place.function) if place.may_follow(place.node, node)]
+    guards = [item.context_expr for node in blocks for item in node.items]
+    if not any(isinstance(guard, ast.Call) and place.name(guard.func) in GUARDS[:2] for guard in guards):
+        return False
+    later = [node for node in place.inside(ast.Call, of=place.function) if place.may_follow(place.node, node)]
+    return not any(computes(call) for call in map(place.at, later) if not call.no_grad)
 
 
 def computes(call) -> bool:

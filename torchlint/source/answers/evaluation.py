@@ -135,7 +135,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
                 continue
             switch = trace.train_mode(event, model)
             elsewhere = place.node is not event.node or event.module is not module and not never
-            if switch is True and (elsewhere or trace.tries_out(event)):
+            if switch is True and (elsewhere or trace.is_trial and _looks_at_sizes(event)):
                 continue  # who switches it there, only its own file says
             if _is_of_a_step(event):
                 continue
@@ -293,13 +293,13 @@ class _Trace:
             return True
         return any(within(way.node, loop) for act in self.learning for way in (act, *act.event.via))
 
-    def tries_out(self, event: Event) -> bool:
-        """Is what was drawn put into a model that nothing has trained and that no file fills, and compared with nothing
-        that is known? Then its numbers mean nothing in either mode: whoever does so looks at sizes.
+    @cached_property
+    def is_trial(self) -> bool:
+        """Has nothing trained its models, does no file fill them, and is nothing compared with what is known? What they
+        make of what was drawn means nothing in either mode then: whoever does so looks at sizes.
         """
         filled = any(e.method in _FILLS or "torch.load" in e.names for e in self.events)
-        compared = any(map(self.module.index.says, _COMPARES))
-        return not (self.learning or filled or compared) and _looks_at_sizes(event)
+        return not (self.learning or filled or any(map(self.module.index.says, _COMPARES)))
 
     def train_mode(self, event: Event, model: Value) -> Act | bool | None:
         """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
@@ -222,9 +223,21 @@ def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
 
 def _set_before(module: Module, loop: ast.AST, switch: Act) -> Act | None:
     """What has set the mode of the model last before the loop, as far as the function around the loop shows."""
-    before = acts(module, _around(module, loop))
-    modes = [act for act in before if act.role in (TRAIN, EVAL) and is_same(act.on, switch.on)]
-    return next((act for act in reversed(modes) if act.event.here.lineno < loop.lineno), None)
+    by_object = _modes_by_object(module, _around(module, loop))
+    of_it = dict(mode for made in identity(switch.on) for mode in by_object.get(made, ()))
+    modes = (act for _, act in sorted(of_it.items(), reverse=True) if act.event.here.lineno < loop.lineno)
+    return next((act for act in modes if is_same(act.on, switch.on)), None)
+
+
+@remembered
+def _modes_by_object(module: Module, body: list[ast.stmt]) -> dict[tuple, list[tuple[int, Act]]]:
+    """The acts of a body that set a mode, each with its place, by what makes the objects whose mode it may be."""
+    found: dict[tuple, list[tuple[int, Act]]] = {}
+    for place, act in enumerate(acts(module, body)):
+        if act.role in (TRAIN, EVAL) and act.on is not None:
+            for made in identity(act.on):
+                found.setdefault(made, []).append((place, act))
+    return found
 
 
 def _begins_in_eval_mode(module: Module, loop: ast.AST, switch: Act) -> bool:

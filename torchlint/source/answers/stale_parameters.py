@@ -389,23 +389,47 @@ def _made_before(module: Module, change: ast.stmt, text: str) -> list[Value]:
         made = next((one for one in around if constructor_argument(one) is not None), None)
         if made is not None and made.node.lineno >= latest and may_follow(made.node, change):
             found.append(made)
-    by_torch, by_helpers = (made.get(function, []) for made in _made_by_function(module))
-    lately = [made for made in by_torch if latest <= made.node.lineno < change.lineno]
+    given, given_helpers = (made.get((function, text), []) for made in _given_by_text(module))
+    lately = [made for made in given if latest <= made.node.lineno < change.lineno]
     found = found or [made for made in lately if _is_given_before(made, change, text)]
-    lately += [made for made in by_helpers if latest <= made.node.lineno < change.lineno]
+    handed = _handed_by_text(module).get((function, text), []) if not found else ()
+    lately = [made for made in handed if latest <= made.node.lineno < change.lineno]
     found = found or [made for made in lately if _is_handed_before(made, change, text)]
-    own = [made for made in by_helpers if is_own(made.node.func)] if not found else ()
+    own = [made for made in given_helpers if is_own(made.node.func)] if not found else ()
     return found or [made for made in own if _is_given_before(made, change, text)]
 
 
 @remembered
-def _made_by_function(module: Module) -> tuple[dict[ast.AST | None, list[Value]], ...]:
-    """The optimizers that each function makes by itself, and by the project's functions."""
-    found: tuple[dict[ast.AST | None, list[Value]], ...] = ({}, {})
-    for by_function, every in zip(found, (constructors(module), _made_by_helpers(module))):
+def _given_by_text(module: Module) -> tuple[dict[tuple[ast.AST | None, str], list[Value]], ...]:
+    """The optimizers that each function makes by itself, and by the project's functions, by what they take the
+    parameters of, as it is written.
+    """
+    found: tuple[dict[tuple[ast.AST | None, str], list[Value]], ...] = ({}, {})
+    for by_text, every in zip(found, (constructors(module), _made_by_helpers(module))):
         for made in every:
-            by_function.setdefault(enclosing_function(made.node), []).append(made)
+            for text in {unparsed(held.node) for held in holding(made).modules}:
+                by_text.setdefault((enclosing_function(made.node), text), []).append(made)
     return found
+
+
+@remembered
+def _handed_by_text(module: Module) -> dict[tuple[ast.AST | None, str], list[Value]]:
+    """The optimizers of both kinds by what is handed on where they are made."""
+    found: dict[tuple[ast.AST | None, str], list[Value]] = {}
+    for made in (*constructors(module), *_made_by_helpers(module)):
+        for text in set(map(unparsed, _handed_to(made))):
+            found.setdefault((enclosing_function(made.node), text), []).append(made)
+    return found
+
+
+@remembered
+def _handed_to(made: Value) -> list[ast.expr]:
+    """The arguments of the calls in the one that makes an optimizer, and in what it is given by a name."""
+    call, function = made.node, enclosing_function(made.node)
+    named = [assign for part in call.args[:1] for assign in _assignments(made.module, unparsed(part))]
+    code = [call, *(a for a in named if enclosing_function(a) is function and a.lineno < call.lineno)]
+    calls = [inner for part in code for inner in made.module.index.inside(part, ast.Call)]
+    return [part for inner in calls for part in (*inner.args, *(k.value for k in inner.keywords))]
 
 
 @remembered
@@ -427,11 +451,7 @@ def _is_handed_before(made: Value, change: ast.stmt, text: str) -> bool:
     call, function = made.node, enclosing_function(change)
     if call.lineno >= change.lineno or enclosing_function(call) is not function or not may_follow(call, change):
         return False
-    named = [assign for part in call.args[:1] for assign in _assignments(made.module, unparsed(part))]
-    code = [call, *(a for a in named if enclosing_function(a) is function and a.lineno < call.lineno)]
-    calls = [inner for part in code for inner in made.module.index.inside(part, ast.Call)]
-    parts = [part for inner in calls for part in (*inner.args, *(k.value for k in inner.keywords))]
-    given = [made.at(part, ()) for part in parts if unparsed(part) == text]
+    given = [made.at(part, ()) for part in _handed_to(made) if unparsed(part) == text]
     if not given or any(given[0].node.lineno < o.lineno < change.lineno for o in _assignments(made.module, text)):
         return False
     held = holding(made).modules

@@ -90,27 +90,28 @@ def sets_by_any_name(tree: ast.Module, family: frozenset[str]) -> str:
 
 
 def bound(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, nodes: Sequence[ast.AST], name: str
-) -> list[ast.expr] | None:
-    """All that is assigned to a name in a function, of which these are the parts, from without to within; None where
+    function: ast.FunctionDef | ast.AsyncFunctionDef, nodes: Sequence[ast.AST]
+) -> dict[str, list[ast.expr] | None]:
+    """All that is assigned to each name in a function, of which these are the parts, from without to within; None where
     something else binds it.
     """
-    found: list[ast.expr] = []
+    found: dict[str, list[ast.expr]] = {}
+    otherwise: set[str | None] = set()
     followed: set[ast.AST] = set()
     of_function = {*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs}
     for node in nodes:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name:
+            if len(targets) == 1 and isinstance(targets[0], ast.Name):
                 followed.add(targets[0])
-                found.append(node.value)
+                found.setdefault(targets[0].id, []).append(node.value)
         elif isinstance(node, ast.Name):
-            if node.id == name and not isinstance(node.ctx, ast.Load) and node not in followed:
-                return None
+            if not isinstance(node.ctx, ast.Load) and node not in followed:
+                otherwise.add(node.id)
         elif isinstance(node, ast.arg):
-            if node.arg == name and node not in of_function:
-                return None
-        elif name in (getattr(node, "asname", None), getattr(node, "name", None), *getattr(node, "names", ())):
-            if node is not function:
-                return None
-    return found
+            if node not in of_function:
+                otherwise.add(node.arg)
+        elif node is not function:
+            otherwise.update((getattr(node, "asname", None), getattr(node, "name", None)))
+            otherwise.update(node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
+    return {**found, **{name: None for name in otherwise if name is not None}}

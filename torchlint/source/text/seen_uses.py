@@ -74,8 +74,9 @@ class SeenUses:
         self._offered: dict[str, bool] = {}
         self._steps = 0
         self._sizes: dict[str, int] = {}
-        self._nodes: dict[ast.AST, list[ast.AST]] = {}
+        self._bound_in: dict[ast.AST, tuple[int, dict[str, list[ast.expr] | None]]] = {}  # of a function of some size
         self._bound: dict[tuple[ast.AST, str], list[ast.expr] | None] = {}
+        self._places: dict[ast.AST, Situation] = {}
         self._families: dict[str, frozenset[str] | None] = {}
         self._libraries: dict[str, frozenset[str]] = {}
         self._of_torch: dict[str, frozenset[str]] = {}
@@ -106,10 +107,11 @@ class SeenUses:
     def bound(self, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> list[ast.expr] | None:
         """All that is assigned to a name in a function; None where something else binds it."""
         if (function, name) not in self._bound:
-            if function not in self._nodes:
-                self._nodes[function] = list(ast.walk(function))
-            nodes = self._nodes[function]
-            self._bound[function, name] = bound(function, nodes, name) if self.spend(len(nodes)) else None
+            if function not in self._bound_in:
+                nodes = list(ast.walk(function))
+                self._bound_in[function] = len(nodes), bound(function, nodes)
+            size, by_name = self._bound_in[function]
+            self._bound[function, name] = by_name.get(name, []) if self.spend(size) else None
         return self._bound[function, name]
 
     def programs(self, name: str, but_notebooks: bool = False) -> list[tuple[str, ast.Module]] | None:
@@ -396,9 +398,10 @@ class SeenUses:
             last_word, getattr(held, "targets", [getattr(held, "target", held)])
         )
 
-    @staticmethod
-    def _place(path: str, tree: ast.Module | None, node: ast.AST) -> Situation:
-        return Situation(path, around_line(tree, node.lineno) if tree is not None else ())
+    def _place(self, path: str, tree: ast.Module | None, node: ast.AST) -> Situation:
+        if node not in self._places:
+            self._places[node] = Situation(path, around_line(tree, node.lineno) if tree is not None else ())
+        return self._places[node]
 
     def family(self, name: str) -> frozenset[str] | None:
         """The classes whose methods the objects of one may have: those that derive from it, and all bases of these.

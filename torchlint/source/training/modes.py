@@ -16,14 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Answer, LookedThrough, Value, frame_of
-from torchlint.source.text.index import (
-    enclosing_class,
-    enclosing_function,
-    last_word,
-    parameters_of,
-    statement_of,
-    within,
-)
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, parameters_of, statement_of
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.naming import sounds_like
@@ -149,7 +142,7 @@ def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None, open_op
 
 def _switches(owner: ClassInfo) -> bool:
     """Does some code of a class put parts of it in eval mode, as those that are not to change?"""
-    return any(within(call, owner.node) for call in owner.module.index.callers("eval"))
+    return any(owner.module.index.calls_of("eval", inside=owner.node))
 
 
 @remembered
