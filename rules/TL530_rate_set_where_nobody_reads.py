@@ -87,7 +87,7 @@ How it is found: `torchlint/source/answers/unread_rates.py`.
 import ast
 
 from torchlint import Node, on_node
-from torchlint.source.answers.unread_rates import is_unread_attribute, is_unread_default, is_unread_name
+from torchlint.source.answers.unread_rates import is_a_name_in, is_unread_attribute, is_unread_default, is_unread_name
 
 added = "0.2"
 read_on = ("TL521", "TL525", "torch.optim.Optimizer", "optim#how-to-adjust-learning-rate")
@@ -121,8 +121,8 @@ def unread(place: Node, target: ast.expr, optimizer: ast.expr, rate: str):
         if place.role(optimizer).is_a("scheduler") is True
         else f"{owner}.param_groups"
     )
-    names = place.names_in(place.function or place.module.tree)
-    is_plain = len(node.targets) == 1 and "group" not in names and place.source(target) not in place.source(node.value)
+    is_free = not is_a_name_in(place.module, "group", place.function)
+    is_plain = len(node.targets) == 1 and is_free and place.source(target) not in place.source(node.value)
     edits = (place.wrap(node, node, f"for group in {groups}:"), place.replace(target, f'group["{rate}"]'))
     return place.finding(
         f"no optimizer of torch reads `{place.quoted(target)}`: the rate stays as it is",

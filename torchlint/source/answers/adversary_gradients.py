@@ -30,7 +30,7 @@ class Adverse(NamedTuple):
 
 def adversary_gradients(module: Module, found: list[Act]) -> Iterator[Adverse]:
     """clear G, backward of D's loss through G, step of D, backward of G's loss, step of G."""
-    if looks_at_gradients(module) or _FREEZES.search(module.index.text):
+    if looks_at_gradients(module) or module.finds(_FREEZES):
         return
     plain = [act for act in found if act.role not in ASIDE]
     for i, step in enumerate(plain):

@@ -156,10 +156,16 @@ def _helps_forward(module: Module, node: ast.AST) -> bool:
         return False
     if _says_mode(module, function):
         return False
-    calls = [Value(module, call) for call in module.index.callers(function.name)]
-    if _stands_alone(module, function):
-        calls += _calls_elsewhere(module, function)
-    return bool(calls) and all(_is_used_in_any_mode(call.module, call.node) for call in calls)
+    others = _calls_elsewhere(module, function) if _stands_alone(module, function) else []
+    if not module.index.callers(function.name) and not others:
+        return False
+    in_any_mode = all(_is_used_in_any_mode(call.module, call.node) for call in others)
+    return in_any_mode and _are_used_in_any_mode(module, function.name)
+
+
+@remembered
+def _are_used_in_any_mode(module: Module, name: str) -> bool:
+    return all(_is_used_in_any_mode(module, call) for call in module.index.callers(name))
 
 
 def _says_mode(module: Module, function: ast.FunctionDef) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import last_word
 
@@ -16,6 +17,7 @@ _LACKS = {
 }
 
 
+@remembered
 def can_be(module: Module, name: str, container: str) -> bool:
     """Do all that use an attribute of this name ask for what the container has, too?"""
     return not any(_asks_for_more(use, container) for use in module.index.attributes(name))

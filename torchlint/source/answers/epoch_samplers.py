@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from torchlint.source.flow.branches import decided
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, last_word, statement_of
@@ -64,7 +66,13 @@ def is_run_by_nobody(asking: Module, home: Module, call: ast.AST) -> bool:
         return False
     if set(asking.world.view.mentions(name)) - {home.path}:
         return False
-    return len(re.findall(rf"\b{re.escape(name)}\b", home.index.text)) == 1
+    return _words(home)[name] == 1
+
+
+@remembered
+def _words(module: Module) -> Counter[str]:
+    """How often a file says each word."""
+    return Counter(re.findall(r"\w+", module.index.text))
 
 
 def is_distributed(sampler: Value) -> bool:

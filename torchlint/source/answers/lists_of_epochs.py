@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from torchlint.source.answers.taken_elsewhere import is_taken_elsewhere
 from torchlint.source.flow.classes import ClassInfo, heirs_of
 from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word
 from torchlint.source.text.spelling import given_to
 from torchlint.source.training.members import is_of_self
@@ -53,7 +54,7 @@ def lists_of_epochs(info: ClassInfo) -> Iterator[ListOfEpochs]:
             said.add(of.attr)
             if _is_begun_once(info, of.attr) and not is_taken_elsewhere(info.module, of.attr):
                 read = _read_at_end(info, of.attr)
-                if read is not None and all(_is_harmless(use) for use in _uses(info, of.attr)):
+                if read is not None and all(_is_only_filled(home, of.attr) for home in _homes(info)):
                     yield ListOfEpochs(call, of.attr, read)
 
 
@@ -77,14 +78,18 @@ def _is_empty(value: ast.expr | None) -> bool:
     return isinstance(value, ast.List) and not value.elts
 
 
-def _uses(info: ClassInfo, name: str) -> list[ast.Attribute]:
-    homes = {owner.module.path: owner.module for owner in (*info.mro, *heirs_of(info))}
-    return [use for home in homes.values() for use in home.index.attributes(name)]
+def _homes(info: ClassInfo) -> Iterable[Module]:
+    return {owner.module.path: owner.module for owner in (*info.mro, *heirs_of(info))}.values()
 
 
 def _read_at_end(info: ClassInfo, name: str) -> ast.Attribute | None:
     """Where the end of an epoch makes one thing of all that is in it."""
-    for use in _uses(info, name):
+    return next((read for home in _homes(info) if (read := _read_in(home, name)) is not None), None)
+
+
+@remembered
+def _read_in(home: Module, name: str) -> ast.Attribute | None:
+    for use in home.index.attributes(name):
         function = enclosing_function(use)
         if function is not None and _ENDS.search(getattr(function, "name", "")) and _is_gathered(use):
             return use
@@ -106,6 +111,11 @@ def _is_gathered(use: ast.Attribute) -> bool:
             return False
         inner = one
     return False
+
+
+@remembered
+def _is_only_filled(home: Module, name: str) -> bool:
+    return all(map(_is_harmless, home.index.attributes(name)))
 
 
 def _is_harmless(use: ast.Attribute) -> bool:

@@ -75,17 +75,17 @@ def _is_seen(info: ClassInfo) -> bool:
 def _is_key(module: Module, name: str) -> bool:
     """Is it a key of a table, which an old Lightning takes for a metric, or which is logged on the way?"""
     for home in (module, *module.others_that_mention(name)):
-        texts = home.index.inside(home.tree, ast.Constant) if home is not None else ()
-        if home is None or any(text.value == name and _is_set(text) for text in texts):
+        if home is None or name in _keys(home):
             return True
     return False
 
 
-def _is_set(text: ast.Constant) -> bool:
-    around = text.up
-    if isinstance(around, ast.Subscript):
-        return not isinstance(around.ctx, ast.Load)
-    return isinstance(around, ast.Dict) and any(key is text for key in around.keys)
+@remembered
+def _keys(module: Module) -> frozenset[str]:
+    """The texts that are keys of tables in a file, where these are made or filled."""
+    keys = [key for table in module.index.nodes(ast.Dict) for key in table.keys]
+    keys += [one.slice for one in module.index.nodes(ast.Subscript) if not isinstance(one.ctx, ast.Load)]
+    return frozenset(key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 def _plain(name: str) -> str:

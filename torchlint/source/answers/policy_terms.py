@@ -105,12 +105,7 @@ def terms_of(loss: Value) -> list[Term]:
 
 def is_turned_round(module: Module) -> bool:
     """Does the file say that it goes up, or works against what it trains?"""
-    return _says(module, _TURNED_ROUND)
-
-
-@remembered
-def _says(module: Module, pattern: re.Pattern[str]) -> bool:
-    return pattern.search(module.index.text) is not None
+    return module.finds(_TURNED_ROUND)
 
 
 def _terms(value: Value, sign: int, depth: int) -> Iterator[Term]:
@@ -207,7 +202,7 @@ def _kind(factor: Factor) -> str:
         return ""
     if any(map(_LOG_PROB.search, names)):
         is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.arg))
-        return "log_prob" if is_plain and not _says(factor.made.module, _TURNED_PROB) else ""
+        return "log_prob" if is_plain and not factor.made.module.finds(_TURNED_PROB) else ""
     if any(map(_GAIN.search, names)):
         return "" if _is_turned(node) or not _is_of_gains(node) else "gain"
     return "weight" if any(map(_WEIGHT.search, names)) else ""

@@ -11,7 +11,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, statement_of
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.training.sameness import identity
 
 RATES = ("lr", "learning_rate", "weight_decay")
@@ -61,6 +61,11 @@ def is_unread_name(module: Module, assign: ast.Assign) -> bool:
         return False
     takes = any(_is_entry(one, loop.target.id) for one in module.index.inside(assign.value, ast.Subscript))
     return takes and not uses(module, name) and not _sets_groups(module, name)
+
+
+def is_a_name_in(module: Module, word: str, function: ast.AST | None) -> bool:
+    """Does a name stand in a function, or in the file where there is none?"""
+    return bool(standing_in(function or module.tree, module.index.names(word)))
 
 
 def _is_entry(node: ast.Subscript, group: str) -> bool:

@@ -14,7 +14,9 @@ from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.own_places import own
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, further_arguments, is_static
 from torchlint.source.flow.values import Value, frame_of
@@ -382,23 +384,33 @@ def _is_cared_for(cls: ClassInfo, name: str, stores: list[MemberAssignment]) -> 
         _container(Value(module, store.value)) is None for store in stores
     ):
         return True
-    reads = module.index.attributes(name)
-    if any(isinstance(use.ctx, ast.Del) for use in reads):  # `del self.parts`: their weights were wanted elsewhere
+    if _is_taken_up(module, name):
         return True
-    locals_ = [
+    locals_ = (
         use
         for store in stores
         if isinstance(store.value, ast.Name)
-        for use in module.index.names(store.value.id)
-        if use is not store.value and enclosing_function(use) is store.method
-    ]
-    if any(isinstance(use.ctx, ast.Load) and _leads_on(module, use) for use in (*reads, *locals_)):
-        return True
-    return any(
-        isinstance(use.ctx, ast.Load) and _is_gone_through(user, use)
-        for user in module.users(cls.name)  # `for layer in net.layers: parameters += layer.parameters()`
-        for use in user.index.attributes(name)
+        for use in own(module, module.index.names(store.value.id), store.method)
+        if use is not store.value
     )
+    if any(isinstance(use.ctx, ast.Load) and _leads_on(module, use) for use in locals_):
+        return True
+    # `for layer in net.layers: parameters += layer.parameters()`
+    return any(_is_gone_through_in(user, name) for user in module.users(cls.name))
+
+
+@remembered
+def _is_taken_up(module: Module, name: str) -> bool:
+    """Does a file lead an attribute on, or take it away: `del self.parts`, as their weights were wanted elsewhere?"""
+    reads = module.index.attributes(name)
+    if any(isinstance(use.ctx, ast.Del) for use in reads):
+        return True
+    return any(isinstance(use.ctx, ast.Load) and _leads_on(module, use) for use in reads)
+
+
+@remembered
+def _is_gone_through_in(user: Module, name: str) -> bool:
+    return any(isinstance(use.ctx, ast.Load) and _is_gone_through(user, use) for use in user.index.attributes(name))
 
 
 def _is_gone_through(module: Module, use: ast.expr) -> bool:

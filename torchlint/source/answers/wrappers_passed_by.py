@@ -35,7 +35,7 @@ class PassedBy(NamedTuple):
 def passed_by(module: Module, backward: ast.Call) -> PassedBy | None:
     """The call of a model past its wrapper from which a backward has its gradients, where none goes through one."""
     loss = loss_of(module, backward)
-    if loss is None or _BY_HAND.search(module.index.text):
+    if loss is None or module.finds(_BY_HAND):
         return None
     behind = list(_calls_behind(loss))
     if any(_wrapping_of(call.at(call.node.func, ())) for call in behind):
@@ -82,12 +82,9 @@ def _before_it_was_put_in(call: Value) -> PassedBy | None:
     func = call.node.func
     if not isinstance(func, (ast.Name, ast.Attribute)):
         return None
-    for wrapping in _wrappings(call.module):
+    for wrapping in _wrappings(call.module).get((enclosing_function(call.node), unparsed(func)), ()):
         target = _only_target(wrapping.node)
-        is_behind = (
-            enclosing_function(wrapping.node) is enclosing_function(call.node) and call.node.pos > wrapping.node.pos
-        )
-        if target is None or not is_behind or unparsed(wrapping.node.args[0]) != unparsed(func):
+        if target is None or call.node.pos <= wrapping.node.pos:
             continue
         mine, inside = identity(call.at(func, ())), identity(wrapping.at(wrapping.node.args[0], ()))
         if mine and mine.keys() == inside.keys():
@@ -96,9 +93,13 @@ def _before_it_was_put_in(call: Value) -> PassedBy | None:
 
 
 @remembered
-def _wrappings(module: Module) -> list[Value]:
-    calls = (*module.index.callers("DistributedDataParallel"), *module.index.callers("DDP"))
-    return [made for made in (Value(module, call) for call in calls if call.args) if _is_wrapping(made)]
+def _wrappings(module: Module) -> dict[tuple[ast.AST | None, str], list[Value]]:
+    """Those of each function, by what is put in, as it is written."""
+    found: dict[tuple[ast.AST | None, str], list[Value]] = {}
+    for call in (*module.index.callers("DistributedDataParallel"), *module.index.callers("DDP")):
+        if call.args and _is_wrapping(made := Value(module, call)):
+            found.setdefault((enclosing_function(call), unparsed(call.args[0])), []).append(made)
+    return found
 
 
 def _only_target(wrapping: ast.Call) -> ast.expr | None:

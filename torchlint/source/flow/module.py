@@ -178,6 +178,11 @@ class Module:
         return self.world.module(path) if path else None
 
     @remembered
+    def finds(self, pattern: re.Pattern[str]) -> bool:
+        """Does the file's text have what a pattern looks for? It is searched once, whoever asks, and how often."""
+        return pattern.search(self.index.text) is not None
+
+    @remembered
     def mentions(self, word: str) -> bool:
         """Does this file, a project file that stands behind it, one that uses its training code or what stands behind
         such a one contain the text `word` (alternatives divided by `|`)?"""

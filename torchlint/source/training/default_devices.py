@@ -59,10 +59,10 @@ def uses_a_device(module: Module) -> bool:
 @remembered
 def is_used_on_the_cpu(module: Module) -> bool:
     """Is it a file of definitions, and are all programs that use it, through others too, seen to stay on the CPU?"""
-    if _LEAVES.search(module.index.text):
+    if module.finds(_LEAVES):
         return False
     found = [one for one, _ in using(module)]
-    if len(found) > MAX_USING or any(_LEAVES.search(one.index.text) for one in found):
+    if len(found) > MAX_USING or any(one.finds(_LEAVES) for one in found):
         return False
     return any(_runs_something(statement) for one in found for statement in one.tree.body)
 
@@ -112,9 +112,8 @@ def nothing_is_elsewhere(module: Module, owner: ast.ClassDef | None) -> bool:
 
 def _trains_its_own(module: Module, owner: ast.ClassDef | None) -> bool:
     """Does the file that defines a class also make it and train, and says nothing of devices?"""
-    index = module.index
-    is_alone = owner is not None and bool(index.callers(owner.name)) and not module.users(owner.name)
-    return is_alone and index.says("backward(") and not _LEAVES.search(index.text)
+    is_alone = owner is not None and bool(module.index.callers(owner.name)) and not module.users(owner.name)
+    return is_alone and module.index.says("backward(") and not module.finds(_LEAVES)
 
 
 @remembered
@@ -122,7 +121,7 @@ def trains_on_the_cpu(module: Module) -> bool:
     """Is a project seen to train something, and does no file of it say how to leave the CPU?"""
     view = module.world.view
     users = view.mentions("torch")
-    if _LEAVES.search(module.index.text) or len(users) > MAX_USING:
+    if module.finds(_LEAVES) or len(users) > MAX_USING:
         return False
     texts = [module.index.text, *(view.read(path) or "" for path in users)]
     return any("backward(" in text for text in texts) and not any(map(_LEAVES.search, texts))

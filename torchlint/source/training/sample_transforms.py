@@ -68,7 +68,7 @@ def _is_for_samples(home: Module, made: ast.Call, depth: int) -> bool:
         return True
     if "Module" in bases or "LightningModule" in bases:
         return False  # a net may transform what it is given
-    if any(map(_CALLED.search, (*bases, *(owner.name for owner in owners)))) and not _LEAVES.search(home.index.text):
+    if any(map(_CALLED.search, (*bases, *(owner.name for owner in owners)))) and not home.finds(_LEAVES):
         return True  # it writes other samples, and knows of no device
     names = [name for node in around for name in _names_of(node)]
     if any(map(_CALLED.search, names)) or any(_is_composed(home, made, name) for name in names):
