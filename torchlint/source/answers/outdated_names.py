@@ -160,6 +160,7 @@ class _Search:
         self.module, self.known, self.raises = module, known, raises
         self._said: dict[tuple[int, str], bool] = {}
         self._chosen: dict[ast.AST | None, list[ast.If]] = {}
+        self._reading: dict[ast.AST, bool] = {}
 
     def imported(self) -> Iterator[OutdatedUse]:
         """What imports bring, and its uses."""
@@ -348,7 +349,9 @@ class _Search:
     def is_guarded(self, node: ast.AST) -> bool:
         """Is it written for versions that have the name and for others?"""
         function = enclosing_function(node)
-        if function is not None and self._reads_version(function) or self._is_for_one_version:
+        if function is not None and function not in self._reading:
+            self._reading[function] = self._reads_version(function)
+        if self._is_for_one_version or self._reading.get(function):
             return True
         if any(_stands_behind(node, choice) for choice in self._choices(function)):
             return True

@@ -424,8 +424,18 @@ def _heirs(owner: ClassInfo) -> Iterator[ClassInfo | None]:
             if home is None:
                 yield None
                 continue
-            for node in home.index.classes:
-                if node.name not in seen and any(base.name == last_word(one) for one in node.bases):
+            for node in _deriving(home).get(base.name, ()):
+                if node.name not in seen:
                     seen.add(node.name)
                     todo.append(class_info(home, node))
                     yield todo[-1]
+
+
+@remembered
+def _deriving(home: Module) -> dict[str, list[ast.ClassDef]]:
+    """The classes of a file by the words of their bases."""
+    found: dict[str, list[ast.ClassDef]] = {}
+    for node in home.index.classes:
+        for word in map(last_word, node.bases):
+            found.setdefault(word, []).append(node)
+    return found

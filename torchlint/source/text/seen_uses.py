@@ -77,6 +77,7 @@ class SeenUses:
         self._bound_in: dict[ast.AST, tuple[int, dict[str, list[ast.expr] | None]]] = {}  # of a function of some size
         self._bound: dict[tuple[ast.AST, str], list[ast.expr] | None] = {}
         self._places: dict[ast.AST, Situation] = {}
+        self._classes: dict[str, list[ast.ClassDef]] = {}
         self._families: dict[str, frozenset[str] | None] = {}
         self._libraries: dict[str, frozenset[str]] = {}
         self._of_torch: dict[str, frozenset[str]] = {}
@@ -419,7 +420,7 @@ class SeenUses:
                 tree = self.tree(path)
                 if tree is None or not self.spend_on(path):
                     return None
-                heirs = {node.name for node in ast.walk(tree) if _derives(node, base)} - below
+                heirs = {one.name for one in self._classes_in(path, tree) if base in map(last_word, one.bases)} - below
                 below |= heirs
                 left += heirs
         found, left = set(below), list(below)
@@ -440,11 +441,16 @@ class SeenUses:
         for path, tree in self.programs(name) or ():
             if not self.spend_on(path):
                 return None
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef) and node.name == name:
+            for node in self._classes_in(path, tree):
+                if node.name == name:
                     is_defined = True
                     found.update(last_word(base) for base in node.bases if not _is_from_outside(base, tree))
         return found if is_defined and "" not in found else None
+
+    def _classes_in(self, path: str, tree: ast.Module) -> list[ast.ClassDef]:
+        if path not in self._classes:
+            self._classes[path] = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        return self._classes[path]
 
 
 def _words_of(node: ast.AST) -> Iterable[str]:
@@ -508,10 +514,6 @@ def _names_of_its_own(owner: ast.ClassDef) -> Iterator[str]:
     for part in ast.walk(owner):
         if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and last_word(part.value) == "self":
             yield part.attr
-
-
-def _derives(node: ast.AST, base: str) -> bool:
-    return isinstance(node, ast.ClassDef) and base in map(last_word, node.bases)
 
 
 def _is_part_of_something(given: SeenCall) -> bool:
