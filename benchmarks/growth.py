@@ -28,6 +28,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from growth_expressions import EXPRESSIONS, NESTED, program
+from growth_repeats import REPEATS
 from growth_slips import SLIPS
 from growth_statements import IN_FUNCTIONS, LEAVING, PLACES, STATEMENTS
 from growth_structures import FILES, STRUCTURES, Files
@@ -52,7 +53,7 @@ def constructs() -> dict[str, Callable[[int], Files]]:
                 }
     for name, text in {**EXPRESSIONS, **NESTED}.items():
         found[name] = lambda n, text=text: {"a.py": program(text(n))}
-    for name, text in {**STRUCTURES, **TRAINING, **SLIPS}.items():
+    for name, text in {**STRUCTURES, **TRAINING, **SLIPS, **REPEATS}.items():
         found[name] = lambda n, text=text: {"a.py": text(n)}
     return {**found, **FILES}
 

@@ -37,6 +37,10 @@ LARGER = {
 }
 ALONE_AND_LARGER = {
     "classes with a slip each": (256, 384, 512),  # each looks for those that derive from it
+    "one name imported again": (256, 384, 512),  # of up to a hundred each place knows all
+    # Where only so many nodes are looked at for what may do no harm, what is quadratic shows before.
+    "best states in one function": (12, 24, 36),
+    "lists of epochs in a row": (6, 12, 18),
 }
 UNTOLD = ("optimizers that wrap others",)  # quadratic up to the bound on steps: each call may be one of each method
 ALONE = (
@@ -68,6 +72,29 @@ ALONE = (
     ("TL516", "states kept (file)"),
     ("TL516", "states kept (function)"),
     ("TL516", "states kept (loop)"),
+    ("TL106", "divisions in functions"),
+    ("TL106", "divisions in one function"),
+    ("TL115", "one name imported again"),
+    ("TL117", "samples in functions"),
+    ("TL118", "spreads in functions"),
+    ("TL126", "decoders in functions"),
+    ("TL201", "results changed in a row"),
+    ("TL204", "layers cut off in functions"),
+    ("TL205", "states carried in functions"),
+    ("TL209", "flags of modules in a row"),
+    ("TL503", "models tried out in a row"),
+    ("TL504", "modes kept in a row"),
+    ("TL510", "optimizers left as they are"),
+    ("TL514", "bare guards in one function"),
+    ("TL516", "best states in one function"),
+    ("TL532", "monitors in a row"),
+    ("TL535", "lists of epochs in a row"),
+    ("TL537", "wrappers passed by in a row"),
+    ("TL602", "lists of layers in functions"),
+    ("TL603", "helpers that drop in functions"),
+    ("TL702", "generators of workers in a row"),
+    ("TL705", "stops in forwards"),
+    ("TL802", "removed names in one function"),
 )
 pytestmark = pytest.mark.effort
 LIMIT = 20_000_000  # calls

@@ -34,18 +34,23 @@ def near_logged(module: Module, monitor: Value, classes: list[ClassInfo]) -> tup
     """What is monitored, and the nearest name of those that are logged, if all of them are seen and it is none."""
     texts = {text_of(made) for made in usual_origins(monitor)}
     name = texts.pop() if len(texts) == 1 else None
-    if not name or _ALWAYS.fullmatch(name) or not classes or not all(map(_is_seen, classes)):
+    if not name or _ALWAYS.fullmatch(name):
         return None
-    logged: set[str] = set()
-    for home in {one.module for owner in classes for one in owner.mro} | {module}:
-        names = _logged(home)
-        if names is None or len(names) > _MOST_NAMES:
-            return None
-        logged |= names
+    logged = _logged_by(module, classes)
     if not logged or _plain(name) in map(_plain, logged):
         return None
     near = get_close_matches(name, sorted(logged), 1)
     return (name, near[0]) if near and not _is_key(module, name) else None
+
+
+@remembered
+def _logged_by(module: Module, classes: list[ClassInfo]) -> frozenset[str]:
+    """All names that some classes and a file log, if all of them are seen."""
+    if not classes or not all(map(_is_seen, classes)):
+        return frozenset()
+    homes = {one.module for owner in classes for one in owner.mro} | {module}
+    every = [names for names in map(_logged, homes) if names is not None and len(names) <= _MOST_NAMES]
+    return frozenset().union(*every) if len(every) == len(homes) else frozenset()
 
 
 @remembered

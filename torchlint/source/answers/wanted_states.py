@@ -148,9 +148,17 @@ def _gives_way_to_copies(module: Module, holder: ast.expr, place: ast.AST) -> bo
 def _given_to(module: Module, scope: ast.AST, word: str) -> dict[str, tuple[list[ast.Assign], list[ast.Assign]]]:
     """The assignments to what goes by a word, as it is written: those of copies, and the others."""
     found: dict[str, tuple[list[ast.Assign], list[ast.Assign]]] = {}
+    for assigned in _assigned(module, scope).get(word, ()):
+        copies, others = found.setdefault(module.segment(assigned.targets[0]), ([], []))
+        value = module.segment(assigned.value)
+        (copies if "copy" in value or "clone" in value else others).append(assigned)
+    return found
+
+
+@remembered
+def _assigned(module: Module, scope: ast.AST) -> dict[str, list[ast.Assign]]:
+    """The assignments of a scope by the words of what they are to."""
+    found: dict[str, list[ast.Assign]] = {}
     for assigned in module.index.inside(scope, ast.Assign):
-        if last_word(assigned.targets[0]) == word:
-            copies, others = found.setdefault(module.segment(assigned.targets[0]), ([], []))
-            value = module.segment(assigned.value)
-            (copies if "copy" in value or "clone" in value else others).append(assigned)
+        found.setdefault(last_word(assigned.targets[0]), []).append(assigned)
     return found
