@@ -156,7 +156,7 @@ def _helps_forward(module: Module, node: ast.AST) -> bool:
         return False
     if _says_mode(module, function):
         return False
-    others = _calls_elsewhere(module, function) if _stands_alone(module, function) else []
+    others = list(_calls_elsewhere(module, function)) if _stands_alone(module, function) else []
     if not module.index.callers(function.name) and not others:
         return False
     in_any_mode = all(_is_used_in_any_mode(call.module, call.node) for call in others)

@@ -19,7 +19,6 @@ _MAKERS = named("of_sizes")
 # What leaves the samples where they are: layers work on each of them.
 _KEEP = named("same_shape", but="broadcasts") | named("same_rank", home="nn")
 _SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
-_SUMMING = frozenset(("sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"))
 MAX_DEPTH = 10
 
 
@@ -57,7 +56,7 @@ def goes_over_samples(softmax: Value, scores: ast.expr) -> bool:
 def _sums_up(module: Module, code: ast.AST) -> bool:
     words = {n.attr for n in module.index.inside(code, ast.Attribute)}
     operators = {type(n.op) for n in module.index.inside(code, ast.BinOp, ast.AugAssign)}
-    return not words.isdisjoint(_SUMMING) or ast.MatMult in operators
+    return bool(words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"}) or ast.MatMult in operators
 
 
 def ends_over_samples(module: Module, sequential: ast.Call) -> ast.Call | None:

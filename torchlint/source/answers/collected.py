@@ -11,7 +11,8 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.regions import may_run_without_grad, runs_without_grad
+from torchlint.source.training.regions import runs_without_grad
+from torchlint.source.training.run_without_grad import may_run_without_grad
 
 _JOINS = named("joins")
 

@@ -18,7 +18,8 @@ from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.regions import asks_training_mode, may_run_without_grad, under_no_grad
+from torchlint.source.training.regions import asks_training_mode, under_no_grad
+from torchlint.source.training.run_without_grad import may_run_without_grad
 from torchlint.source.training.takers import PASSED_ON, takers
 
 # Those of torch's distributions that have `rsample`.

@@ -57,15 +57,9 @@ from torchlint.source.training.events import (
 from torchlint.source.training.modes import asks_mode, may_switch_to_training, switches_a_model
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
-from torchlint.source.training.regions import (
-    NO_GRAD,
-    has_twin_without_grad,
-    loops_around,
-    may_run_without_grad,
-    rounds_around,
-    under_no_grad,
-)
+from torchlint.source.training.regions import NO_GRAD, has_twin_without_grad, loops_around, rounds_around, under_no_grad
 from torchlint.source.training.roles import called_model
+from torchlint.source.training.run_without_grad import may_run_without_grad
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 # Of what asks for the mode:

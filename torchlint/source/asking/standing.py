@@ -18,10 +18,10 @@ from torchlint.source.training.regions import (
     asks_training_mode,
     is_chosen_by_callers,
     loops_around,
-    may_run_without_grad,
     tests_around,
     under_no_grad,
 )
+from torchlint.source.training.run_without_grad import may_run_without_grad
 
 
 class Standing:
