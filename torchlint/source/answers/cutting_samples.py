@@ -51,7 +51,7 @@ def critic_of_sample(sample: Value, parameters: list[ast.expr]) -> Value | None:
     """The network that says how good a sample is, where what is minimized is the opposite of that: `-critic(s, a)`."""
     function = enclosing_function(sample.node)
     inside = function if function is not None else sample.module.tree
-    if not sample.module.index.calls_of("backward", inside=inside) or not _is_learned(sample, parameters):
+    if not any(sample.module.index.calls_of("backward", inside=inside)) or not _is_learned(sample, parameters):
         return None
     networks = (taker for taker in takers(sample, _JOINED) if isinstance(taker.node, ast.Call))
     return next((one for one in networks if is_module(one.at(one.node.func, ())) and _is_negated(one, _STEPS)), None)
