@@ -141,7 +141,7 @@ def judge(place, denominator: ast.expr):
         yield place.finding(said, help=KEEP_OFF, fix=fix, notes=[place.note(relu, "the ReLU")])
 
 
-@on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("rand(|rand_like(", "sum(|torch.sum"))
+@on_op(".div", ".truediv", "torch.div", "torch.true_divide", needs=("rand(|rand_like(|randint(", "sum(|torch.sum"))
 def by_chance(op):
     yield from judge_draw(op, getattr(op.argument("other", 1), "may_count_none", None))
 

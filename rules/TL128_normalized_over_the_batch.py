@@ -32,17 +32,17 @@ def contrast(encoder, first, second, temperature=0.1):
     b = F.normalize(encoder(second))
     return F.cross_entropy(a @ b.t() / temperature, torch.arange(len(a)))
 ```
+
+How products are seen through a temperature: `torchlint/source/answers/own_similarities.py`.
 """
 
 import ast
 
-from torchlint import SAME_NUMBERS, Call, named_of, on_call, words
-from torchlint.source.answers.own_similarities import multiplied, unscaled
+from torchlint import SAME_NUMBERS, Call, on_call
+from torchlint.source.answers.own_similarities import multiplied, unscaled, unturned
 
 added = "0.2"
 read_on = ("TL108", "TL120", "torch.nn.functional.normalize", "torch.nn.CrossEntropyLoss")
-
-TURNS = words(named_of("t", "transpose")) | {"T", "mT"}
 
 
 @on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs=("normalize", "arange"))
@@ -51,8 +51,9 @@ def check(call: Call):
     if scores is None or labels is None or not is_counted(call, labels):
         return
     for product in map(call.at, unscaled(call.at(scores).value)[-1:]):
-        sides = unturned(multiplied(product.value))
-        made = [one for side in sides for one in product.origins(side, SAME_NUMBERS)]
+        sides = multiplied(product.value)
+        compared = [sides[0], unturned(sides[1])] if sides else []
+        made = [one for side in filter(None, compared) for one in product.origins(side, SAME_NUMBERS)]
         if len(made) == 2 and all(map(is_over_the_batch, made)):
             yield call.finding(
                 f"`{made[0].short}` makes each feature of unit length over the batch, and samples are compared",
@@ -67,13 +68,6 @@ def is_counted(call: Call, labels: ast.expr) -> bool:
     """`torch.arange(len(first))`: the first sample of the one belongs to the first of the other."""
     made = call.origins(labels, SAME_NUMBERS)
     return len(made) == 1 and made[0].does("arange") and len(made[0].node.args) == 1
-
-
-def unturned(sides: list[ast.expr]) -> list[ast.expr]:
-    """`a` and `b` of `a @ b.t()`"""
-    turned = sides[1] if sides else None
-    part = turned.func if isinstance(turned, ast.Call) else turned
-    return [sides[0], part.value] if isinstance(part, ast.Attribute) and part.attr in TURNS else []
 
 
 def is_over_the_batch(made: Call) -> bool:

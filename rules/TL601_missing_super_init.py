@@ -112,10 +112,9 @@ REGISTERING = frozenset(("register_buffer", "register_parameter", "add_module", 
 @on_module(needs="__init__")
 def check(cls: ModuleClass):
     init = cls.method("__init__")
-    if init is None or cls.node.decorator_list or cls.node.keywords or not init.args.args:
+    if init is None or init.decorator_list or cls.node.decorator_list or cls.node.keywords or not init.args.args:
         return
-    made_otherwise = any(cls.info.method(name) for name in ("__new__", "__init_subclass__"))
-    if init.decorator_list or made_otherwise or not cls.info.is_named_module:
+    if any(map(cls.info.method, ("__new__", "__init_subclass__"))) or not cls.info.is_named_module:
         return  # these may begin, and a base from elsewhere may need no beginning
     opening = init.body[ast.get_docstring(init) is not None :][:1]
     if any(last_of(call) == "__init__" for statement in opening for call in calls(cls, statement)):

@@ -5,7 +5,7 @@ the number of edges to each of many nodes that are drawn.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.facts import named, named_of, words
 
@@ -24,12 +24,14 @@ def likely_empty_draw(count: Operand) -> Operation | None:
     summed = count.source()
     mask = summed.argument("input", 0) if summed is not None and summed.name == "sum" else None
     drawn = mask.source(("new_empty",)) if hasattr(mask, "source") else None  # a loader's batch of samples
-    share = _share(drawn) if drawn is not None else None
-    if share is None or summed is None or summed.guessed or drawn is None or drawn.guessed:
-        return None
-    if mask.is_open or drawn.result.is_open:
+    if summed is None or summed.guessed or drawn is None or drawn.guessed or mask.is_open or drawn.result.is_open:
         return None
     counts = math.prod(summed.result.shape)
+    lengths, share = _lengths(drawn), _share(drawn)
+    if lengths is not None:
+        return drawn if lengths.rows == counts and lengths.rows / lengths.kinds >= _LIKELY else None
+    if share is None:
+        return None
     length = math.prod(mask.shape) / max(counts, 1)
     return drawn if counts * (1 - share) ** length >= _LIKELY else None
 
@@ -70,6 +72,27 @@ def _is_whole(made: Operation) -> bool:
     """`count[:, None]`"""
     places = made.args[1] if made.name == "getitem" else ()
     return isinstance(places, tuple) and bool(places) and all(one in (None, ..., slice(None)) for one in places)
+
+
+class _Lengths(NamedTuple):
+    rows: int
+    kinds: int  # numbers that a length may be, 0 among them
+
+
+def _lengths(compared: Operation) -> _Lengths | None:
+    """Of `torch.arange(9) < torch.randint(0, 10, (99,))[:, None]`: of how many rows of a mask the lengths are drawn."""
+    sides = [compared.argument("input", 0), compared.argument("other", 1)]
+    places, lengths = sides if compared.name == "lt" else sides[::-1]
+    if compared.name not in ("lt", "gt") or not hasattr(places, "source") or not hasattr(lengths, "source"):
+        return None
+    counted, drawn = places.source(), lengths.source()
+    if counted is None or drawn is None or (counted.name, drawn.name) != ("arange", "randint") or drawn.guessed:
+        return None
+    bounds = [arg for arg in drawn.args[:2] if type(arg) is int]
+    starts = [arg for arg in counted.args if type(arg) is int][:-1]
+    if not bounds or any(bounds[:-1]) or any(starts) or drawn.kwargs.keys() & {"low", "high"}:
+        return None
+    return _Lengths(math.prod(drawn.result.shape), bounds[-1])
 
 
 def _share(drawn: Operation) -> float | None:

@@ -80,13 +80,18 @@ def _is_of_itself(made: Value) -> bool:
     return bool(sides) and _is_turned(sides[1], sides[0])
 
 
-def _is_turned(turned: ast.expr, plain: ast.expr) -> bool:
-    """`z.T`, `z.t()`, `z.transpose(0, 1)` of `z`"""
+def unturned(turned: ast.expr) -> ast.expr | None:
+    """`z` of `z.T`, `z.t()` and `z.transpose(0, 1)`"""
     part = turned.func if isinstance(turned, ast.Call) else turned
     if not isinstance(part, ast.Attribute) or part.attr not in _TURNS:
-        return False
+        return None
     numbers = sorted(unparsed(one) for one in turned.args) if isinstance(turned, ast.Call) else []
-    return numbers in ([], ["0", "1"]) and unparsed(part.value) == unparsed(plain)
+    return part.value if numbers in ([], ["0", "1"]) else None
+
+
+def _is_turned(turned: ast.expr, plain: ast.expr) -> bool:
+    inner = unturned(turned)
+    return inner is not None and unparsed(inner) == unparsed(plain)
 
 
 def _widened(node: ast.expr | None, axis: int) -> str | None:

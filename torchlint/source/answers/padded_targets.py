@@ -27,7 +27,7 @@ _KEPT = (
 _KEPT_WORDS = words(_KEPT)
 _PADS = frozenset(("torch.nn.utils.rnn.pad_sequence",))
 _FILLS_UP = named_of("pad")
-_OF_LISTS = frozenset(("torch.tensor", "torch.LongTensor", "torch.as_tensor"))
+_OF_LISTS = named_of("tensor", "as_tensor")
 _SAYS_PADDING = re.compile(r"pad(?!d|_sequence|_packed|ding_value)", re.IGNORECASE)  # `PAD`, `self.pad_idx`, `"<pad>"`
 _ZERO_IS_PADDING = re.compile(
     r"padding_idx\s*=\s*0\b|<pad>['\"]\s*:\s*0\b|\bPAD\w*\s*=\s*0\b|['\"]<pad>['\"]|\bpad_i\w*\s*=\s*0\b"
