@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.numbers import number
+from torchlint.source.flow.usual_numbers import usual_number
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import argument, unparsed
@@ -20,6 +22,7 @@ _HORIZONS |= dict.fromkeys(
 # What shrinks the learning rate by a factor: where that stands.
 _DECAYS = {"StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2), "ExponentialLR": ("gamma", 1)}
 _FACTOR = 0.1  # where none is given
+_PER_EPOCH = re.compile(r"(?i)(step|batch|iter|update)\w*_per_epoch$")
 
 
 class Horizon(NamedTuple):
@@ -112,8 +115,10 @@ def _is_attribute(node: ast.AST | None, name: str) -> bool:
 
 
 def _are_batches(each: Value) -> bool:
-    """Is it the length of a loader, `len(self.train_dataloader())`, or Lightning's number of batches?"""
+    """Is it the length of a loader, `len(self.train_dataloader())`, or Lightning's number of batches; or called so?"""
     found = [one.node for one in _numbers(each)]
+    if _PER_EPOCH.search(f"{unparsed(each.node)} {_named_before(each) or ''}"):
+        return 1 not in (usual_number(each), *(node.value for node in found if isinstance(node, ast.Constant)))
     return bool(found) and all(
         _is_attribute(node, "num_training_batches")
         or isinstance(node, ast.Call)
