@@ -65,13 +65,14 @@ class Reader(nn.Module):
         return last, padded[-1], encoded[-1], turned[:, -1], attended, either[:, -1], one[:, -1, :]
 ```
 
-How it is found: `torchlint/source/answers/batch_first.py`.
+How it is found: `torchlint/source/answers/batch_first.py`, and what shows it: `time_second.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
-from torchlint.source.answers.batch_first import is_batch_first, layers_behind, recurrent_layer
+from torchlint.source.answers.batch_first import is_batch_first, layers_behind, sequence_layer
+from torchlint.source.answers.time_second import shown_second
 
 read_on = ("TL611", "torch.nn.LSTM", "torch.nn.MultiheadAttention")
 added = "0.2"
@@ -87,7 +88,7 @@ ORDER = {True: "(batch, time, features)", False: "(time, batch, features)"}
     "torch.nn.TransformerEncoder()",
     "torch.nn.TransformerEncoderLayer()",
     "torch.nn.Transformer()",
-    needs="batch_first",
+    needs="LSTM|GRU|RNN|MultiheadAttention|Transformer",
 )
 def check_layers(call: Call):
     takes = is_batch_first(call.at(call.node.func).value)
@@ -101,16 +102,26 @@ def check_layers(call: Call):
                 notes=[call.note(made, "made here") for made in call.objects(call.node.func)[:1]],
             )
             return
+    for place, what in shown_second(call.at(call.node.args[0]).value) if takes is False else ():
+        yield call.finding(
+            f"`{call.quoted(call.node.args[0])}` is {ORDER[True]}, and `{call.quoted(call.node.func)}` takes {ORDER[False]}",
+            help="make it with `batch_first=True`",
+            notes=[
+                call.note(place, what),
+                *(call.note(made, "made here") for made in call.objects(call.node.func)[:1]),
+            ],
+        )
+        return
 
 
-@on_node("Subscript", needs="LSTM|GRU|RNN")
+@on_node("Subscript", needs="LSTM|GRU|RNN|TransformerEncoder")
 def check_last(part: Node):
     axis = axis_of_last(part.node.slice)
     if axis is None or not isinstance(part.node.ctx, ast.Load) or isinstance(part.node.up, ast.Subscript):
         return
     if part.word(part.node.value) in ("shape", "size"):
         return  # asked before the origins: most of what has a last one are sizes
-    layers = [recurrent_layer(origin.value) for origin in part.origins(part.node.value)]
+    layers = [sequence_layer(origin.value) for origin in part.origins(part.node.value)]
     first = {is_batch_first(layer) if layer is not None else None for layer in layers}
     if first != {axis == 0} or axis == 0 and part.short.count(":") < 2:
         return  # `[-1]` is the last step of one sample alone, (time, features)

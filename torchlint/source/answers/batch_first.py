@@ -15,6 +15,8 @@ from torchlint.source.training.keyword_values import is_given, keyword_names, ke
 _RECURRENT = {"LSTM": 4, "GRU": 4, "RNN": 4}  # with the place of `batch_first` among the arguments
 _PAIRS = {**_RECURRENT, "MultiheadAttention": 8}  # give their output and something else
 _LAYERS = {**_PAIRS, "TransformerEncoderLayer": 6, "TransformerDecoderLayer": 6, "Transformer": 10}
+_NAMES = (*_LAYERS, "TransformerEncoder")
+_ENCODERS = frozenset(name for name in _NAMES if name.startswith("TransformerEncoder"))
 _OF_ONE = ("view", "reshape", "unsqueeze", "expand", "repeat")  # what may make a batch of one sample
 
 
@@ -24,10 +26,10 @@ def is_batch_first(layer: Value) -> bool | None:
     return told.pop() if len(told) == 1 else None
 
 
-def recurrent_layer(origin: Value) -> Value | None:
-    """The recurrent layer whose output it is, if its batch is not made of one sample."""
+def sequence_layer(origin: Value) -> Value | None:
+    """The recurrent layer or encoder whose output it is, if its batch is not made of one sample."""
     called = _output_of(origin)
-    if called is None or not called.args or not _kinds_of(origin.at(called.func, ())) <= set(_RECURRENT):
+    if called is None or not called.args or not _kinds_of(origin.at(called.func, ())) <= {*_RECURRENT, *_ENCODERS}:
         return None
     given = [origin.module.segment(one.node) for one in origins(origin.at(called.args[0], ())) if one.node is not None]
     if any(word in text for text in given for word in _OF_ONE):
@@ -44,11 +46,12 @@ def layers_behind(value: Value, depth: int = 5) -> Iterator[Value]:
         elif isinstance(origin.node, ast.BinOp):
             for side in (origin.node.left, origin.node.right):
                 yield from layers_behind(origin.at(side, ()), depth - 1)
-        elif isinstance(origin.node, ast.Call) and origin.node.args and _keeps_axes(origin):
+        elif isinstance(origin.node, ast.Call) and origin.node.args and keeps_axes(origin):
             yield from layers_behind(origin.at(origin.node.args[0], ()), depth - 1)
 
 
-def _keeps_axes(call: Value) -> bool:
+def keeps_axes(call: Value) -> bool:
+    """Does a call leave the first two axes of its first argument where they are?"""
     rows = [fact(callee.name) for callee in callees(call)]
     if not rows or None in rows or len({row.function for row in rows}) > 1:
         return False
@@ -74,7 +77,7 @@ def _kinds_of(layer: Value) -> set[str]:
 
 def _class_of(made: Value) -> str | None:
     names = {c.name for c in callees(made)} if isinstance(made.node, ast.Call) and not made.path else set()
-    known = [name for name in (*_LAYERS, "TransformerEncoder") if names == {f"torch.nn.{name}"}]
+    known = [name for name in _NAMES if names == {f"torch.nn.{name}"}]
     return known[0] if known else None
 
 
