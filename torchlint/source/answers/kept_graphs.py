@@ -92,7 +92,7 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
                 and id(place.place) not in said
                 and not is_never_kept(module, place.place)
                 and not _is_used_for_backward(module, place)
-                and not _is_a_sum_of(module, part, loop, place)
+                and not _is_a_sum_of(module, part, loop, place, act)
             ):
                 said.add(id(place.place))
                 is_short_lived = ends_with_epoch(module, place, loop, act)
@@ -113,12 +113,13 @@ def _is_over_parts(loop: ast.AST, found: list[Act]) -> bool:
     )
 
 
-def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collecting) -> bool:
-    """Is it what an inner loop has added up? Then that is the place to mend."""
+def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collecting, backward: Act) -> bool:
+    """Is it what an inner loop has added up that runs backward itself? Then that is the place to mend."""
     for node in graph(Value(module, part), strict=True).nodes.values():
         if isinstance(node.node, ast.AugAssign) and node.module is module and within(node.node, loop):
             inner = _loops_between(node.node, loop)
-            if inner and not within(place.place, inner[-1]) and not is_counted(inner[-1]):
+            runs_backward = any(one in backward.event.loops for one in inner)
+            if runs_backward and not within(place.place, inner[-1]) and not is_counted(inner[-1]):
                 return True
     return False
 
