@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from torchlint.source.answers.asked_methods import asked, asked_by_method
+from torchlint.source.answers.copied_models import is_of_another, may_be_copied_in_eval_mode
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.gradients_in_forwards import goes_backward_by_hand
 from torchlint.source.answers.graphless_models import asked_model, becomes_an_array, leaves_no_graph
@@ -21,10 +22,10 @@ from torchlint.source.answers.held_out import (
     is_other_phase,
     named_at,
 )
+from torchlint.source.answers.made_up_data import is_made_up, looks_at_sizes
 from torchlint.source.answers.set_back_modes import sets_back
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
-from torchlint.source.flow.flow import origins
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -129,7 +130,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
                 continue
             switch = trace.train_mode(event, model)
             elsewhere = place.node is not event.node or event.module is not module and not never
-            if switch is True and (elsewhere or trace.is_trial and _looks_at_sizes(event)):
+            if switch is True and (elsewhere or trace.is_trial and looks_at_sizes(event)):
                 continue  # who switches it there, only its own file says
             if _is_of_a_step(event):
                 continue
@@ -260,7 +261,7 @@ class _Trace:
         name = getattr(function, "name", "").lower()
         if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
-        if is_switched(event) or any(map(_is_made_up, event.node.args[:1])) or tells_losses(event.module, event.node):
+        if is_switched(event) or any(map(is_made_up, event.node.args[:1])) or tells_losses(event.module, event.node):
             return False
         if event.no_grad and is_held_out(event) and self.before(event, self.steps):
             return True
@@ -305,7 +306,7 @@ class _Trace:
         trained_since = False
         for act in reversed(self.before(event, self.acts)):
             trained_since = trained_since or act.role in (STEP, BACKWARD)
-            if act.role not in (EVAL, TRAIN, OPAQUE) or act.on is None:
+            if act.role not in (EVAL, TRAIN, OPAQUE) or act.on is None or is_of_another(act, model):
                 continue
             if is_same(act.on, model) and act.role == TRAIN:
                 # Right before the call it is meant: dropout for uncertainty, batch norm that adapts.
@@ -317,7 +318,7 @@ class _Trace:
             return None
         at_the_top = self.body is not self.module.tree.body and _is_switched_at_the_top(model)
         is_elsewhere = at_the_top or _is_switched_by_owner_or_maker(event, model) or _is_explained(event, model)
-        return None if is_elsewhere else True
+        return None if is_elsewhere or may_be_copied_in_eval_mode(model, self.acts) else True
 
     def _may_switch_unseen(self, start: Event, end: Event, model: Value) -> bool:
         """Is the model given to a function in between that was not followed, or is that a method of its own?"""
@@ -332,21 +333,6 @@ class _Trace:
                 *([event.node.func.value] if event.method else ()),
             )
         )
-
-
-def _is_made_up(node: ast.AST) -> bool:
-    """`torch.randn(2, 3, 64, 64).cuda()`: whoever puts that in looks at sizes, not at what comes out."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in ("rand", "randn", "randint", "zeros", "ones", "empty"):
-            return True
-        node = node.func.value
-    return False
-
-
-def _looks_at_sizes(event: Event) -> bool:
-    """Is what is put in made up, by the function that puts it in?"""
-    given = event.node.args[:1]
-    return any(_is_made_up(origin.node) for part in given for origin in origins(event.value.at(part, ())))
 
 
 def _goes_through_layers(loop: ast.AST, model: Value) -> bool:
@@ -482,7 +468,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             or leaves_no_graph(module, model)
             or becomes_an_array(module, event.node)
             or called_for_it
-            and _looks_at_sizes(event)
+            and looks_at_sizes(event)
         ):
             continue
         seen.add(dumped(model.node))

@@ -174,6 +174,9 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return PARAMETER
     if name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
         return MODULE
+    if name == "copy.deepcopy" or last == "AveragedModel" and head == "torch.optim.swa_utils":
+        given = origin.node.args[0] if origin.node.args and not origin.path else None
+        return MODULE if given is not None and kinds(origin.at(given, ())) == {MODULE} else None
     if name in ("torch.utils.data.DataLoader",):
         return TENSOR if EACH in origin.path else LOADER
     if name.endswith(".GradScaler"):

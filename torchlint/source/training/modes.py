@@ -25,6 +25,7 @@ from torchlint.source.training.sameness import identity
 
 ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|Transformer\w*|RReLU")
 _DROPPING = words(named_of("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"))
+COPYING = frozenset(("copy.deepcopy", "torch.optim.swa_utils.AveragedModel"))  # makes a model with weights of its own
 _READ_BY_OTHER_NAMES = ("getattr", "children(", "modules(", "_modules", "__dict__")
 _WITH_MODE_LAYERS = ("torchvision.models", "timm.create_model", "timm.models")
 
@@ -50,6 +51,8 @@ def asks_mode(model: Value, depth: int = 4) -> Answer:
                     else [None]
                 )
                 found.append(True if True in layers else None if None in layers or not layers else False)
+            elif callee.name in COPYING and origin.node.args:
+                found.append(asks_mode(origin.at(origin.node.args[0], ()), depth - 1) if depth else None)
             elif callee.name.startswith("torch.nn."):
                 found.append(_layer_asks(callee.name[9:], origin))
             else:
