@@ -162,8 +162,7 @@ def _compared(left: Value, kind: type[ast.cmpop], right: Value, steps: int) -> A
     if _is_padding(left) and not _is_padding(right) and _number(right) is None or _counts(right):
         left, kind, right = right, _TURNED.get(kind, kind), left
     if _counts(left):
-        is_length = _LENGTHS.search(_name(right)) and not _PADDING.search(_name(right))
-        return kind in (ast.Lt, ast.LtE) if is_length and kind in _TURNED else None
+        return kind in (ast.Lt, ast.LtE) if kind in _TURNED and _are_lengths(right, steps) else None
     is_padding, with_what = _is_padding(right), _number(right)
     if not is_padding and with_what in (0, 1):
         before = marks_tokens(left, steps - 1)
@@ -177,6 +176,19 @@ def _compared(left: Value, kind: type[ast.cmpop], right: Value, steps: int) -> A
     if kind in (ast.Eq, ast.NotEq):
         return kind is ast.NotEq
     return True if kind is ast.Gt and with_what == 0 else None
+
+
+def _are_lengths(value: Value, steps: int) -> bool:
+    """Are they called so, or computed of what is: `used` of `used = lengths // 4`?"""
+    if isinstance(value.node, ast.BinOp):
+        is_less = isinstance(value.node.op, ast.Sub) and not isinstance(value.node.right, ast.Constant)
+        return bool(steps) and not is_less and _are_lengths(value.at(value.node.left, ()), steps - 1)
+    name = _name(value)
+    if _LENGTHS.search(name) or _PADDING.search(name):
+        return not _PADDING.search(name)
+    made = [_uncut(one) for one in origins(value, _KEPT)] if steps else []
+    made = [one for one in made if one.node is not value.node]
+    return bool(made) and all(not one.path and _are_lengths(one, steps - 1) for one in made)
 
 
 def _is_padding(value: Value) -> bool:
