@@ -82,10 +82,11 @@ backbone.extra = nn.Linear(2, 2)
 optimizer.step()
 ```
 
-How they are found: `torchlint/source/answers/stale_parameters.py`, `layers_put.py` and `unheld_parameters.py`.
+How they are found: `torchlint/source/answers/stale_parameters.py`, `layers_put.py`, `unheld_parameters.py` and `held_twice.py`.
 """
 
 from torchlint import Node, on_node
+from torchlint.source.answers.held_twice import called_after_others
 from torchlint.source.answers.stale_parameters import changed_after, changed_after_handed, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import orphans
 
@@ -132,7 +133,7 @@ def in_a_method(cls: Node):
 @on_node("Module", needs=("optim", "backward", ".parameters("))
 def never_given(file: Node):
     """A part of the loss that no optimizer holds."""
-    for orphan in orphans(file.module):
+    for orphan in (*orphans(file.module), *called_after_others(file.module)):
         name = file.source(orphan.used)
         yield file.finding(
             f"no optimizer holds the parameters of `{name}`, although the loss goes through it",

@@ -42,9 +42,7 @@ class Orphan(NamedTuple):
 
 
 def orphans(module: Module) -> Iterator[Orphan]:
-    if _ELSEWHERE.search(module.index.text):
-        return
-    optimizers = _optimizers(module)
+    optimizers = [] if may_be_held_elsewhere(module) else all_optimizers(module)
     if not optimizers or not all(holding(optimizer).complete for optimizer in optimizers):
         return
     seen: set[int] = set()
@@ -78,6 +76,11 @@ def orphans(module: Module) -> Iterator[Orphan]:
                         yield Orphan(trained[0], node, target)
 
 
+def may_be_held_elsewhere(module: Module) -> bool:
+    """Does a file say what may give parameters to an optimizer, freeze them, or use them by themselves?"""
+    return bool(_ELSEWHERE.search(module.index.text))
+
+
 def _wholes(func: Value) -> Iterator[Value]:
     """A network, and what it is a part of by its name: `model.encoder.head`, `model.encoder` and `model`."""
     node = func.node
@@ -106,7 +109,8 @@ def _is_built_anew(module: Module, made: Value, used: ast.expr, optimizer: Value
     return made.node.lineno > optimizer.node.lineno > min(bound, default=made.node.lineno)
 
 
-def _optimizers(module: Module) -> list[Value]:
+def all_optimizers(module: Module) -> list[Value]:
+    """The optimizers that a file makes, a few; none where it is not seen what one of them is given."""
     found = []
     for call in list(module.index.calls):
         if (
