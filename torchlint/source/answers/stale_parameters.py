@@ -213,10 +213,7 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
     others += [pair for name, method in methods.items() if name != "__init__" for pair in _told_in(module, method)]
     for statement, (model, layer, rebuilt, part) in others:
         method = enclosing_function(statement)
-        names = {
-            f"self.{model.attr}",
-            *(unparsed(a.value) for a in stored["__init__"] if unparsed(a.targets[0]) == f"self.{model.attr}"),
-        }
+        names = {f"self.{model.attr}", *_kept_as(module, init, f"self.{model.attr}")}
         names |= {name + part for name in names}
         mine = next((a for a in held if _holds_one_of(Value(module, a.value), names)), None)
         if mine is None or statement.up is not method or not _has_parameters(layer):
@@ -231,6 +228,18 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
             renews = renews or not all(_own_calls(module, code) <= known for code in run)
         if not renews and not is_first and f".{optimizer}.step(" in unparsed(cls):
             yield Stale(model, statement, Value(module, mine), rebuilt)
+
+
+@remembered
+def _kept_as(module: Module, init: ast.FunctionDef, attribute: str) -> set[str]:
+    """`net` of `self.net = net`, or of `self.net, self.lr = net, lr`"""
+    found = set()
+    for assign in module.index.inside(init, ast.Assign):
+        for target in assign.targets:
+            is_several = isinstance(target, ast.Tuple) and isinstance(assign.value, ast.Tuple)
+            pairs = zip(target.elts, assign.value.elts) if is_several else ((target, assign.value),)
+            found |= {unparsed(value) for one, value in pairs if unparsed(one) == attribute}
+    return found
 
 
 def _is_run_behind(module: Module, cls: ast.ClassDef, method: ast.FunctionDef, optimizer: ast.Assign) -> bool:
