@@ -115,7 +115,7 @@ for z in batches:
 ```
 
 How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`; what runs in the middle
-of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `cleared_by_hand.py`; what a discriminator's
+of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `cleared_by_hand.py` in `training`; what a discriminator's
 loss leaves in the generator: `adversary_gradients.py`.
 """
 
@@ -123,9 +123,9 @@ import ast
 
 from torchlint import Node, Round, on_node, on_round
 from torchlint.source.answers.adversary_gradients import adversary_gradients
-from torchlint.source.answers.cleared_by_hand import clears_all_by_hand
 from torchlint.source.answers.discarded_gradients import discarded_gradients
 from torchlint.source.answers.hooks_of_bases import cleared_before_step
+from torchlint.source.training.cleared_by_hand import clears_all_by_hand
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step")
 in_tests = False

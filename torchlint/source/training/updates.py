@@ -27,6 +27,7 @@ from torchlint.source.training.acts import (
     clears_itself,
 )
 from torchlint.source.training.batch_givers import is_cleared_between
+from torchlint.source.training.cleared_by_hand import clears_all_by_hand
 from torchlint.source.training.cleared_each import clears_each
 from torchlint.source.training.counted import counts_rounds, is_between
 from torchlint.source.training.events import events
@@ -260,7 +261,7 @@ def lost_gradients(found: list[Act]) -> list[LostGradients]:
             if clear is None:
                 if act.role in (BACKWARD, SUPPLY, OPAQUE) or (act.role == STEP and act.on_text == step.on_text):
                     break
-                if act.role == CLEAR and clears_each(act, step):
+                if act.role == CLEAR and (clears_each(act, step) or clears_all_by_hand(act, step, only_with_step=True)):
                     clear = act
                 elif act.role == CLEAR and _runs_whenever(act, step):
                     if act.clears_surely(step) or (

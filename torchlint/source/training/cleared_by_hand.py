@@ -10,12 +10,16 @@ from torchlint.source.training.optimizers import holds_nothing_but
 from torchlint.source.training.sameness import is_same
 
 
-def clears_all_by_hand(clear: Act, step: Act) -> bool:
-    """Does it clear, in each round and one parameter after the other, just what a step uses?"""
-    loops = clear.event.loops
+def clears_all_by_hand(clear: Act, step: Act, only_with_step: bool = False) -> bool:
+    """Does it clear, in each round (or whenever the step runs) and one parameter after the other, just what that uses?"""
+    loops = [loop for loop in clear.event.loops if loop not in step.event.loops]
     if clear.on is not None or not loops or not all(isinstance(loop, ast.For) for loop in loops):
         return False
-    if not all(truth and unparsed(test.node).endswith(".grad is not None") for test, truth in clear.event.tests):
+    if not all(loop in clear.event.loops for loop in step.event.loops):
+        return False
+    shared = [(id(test.node), truth) for test, truth in step.event.tests] if only_with_step else []
+    own = [(test, truth) for test, truth in clear.event.tests if (id(test.node), truth) not in shared]
+    if not all(truth and unparsed(test.node).endswith(".grad is not None") for test, truth in own):
         return False
     over, *inner = (loop.iter for loop in loops)
     if isinstance(over, ast.Attribute) and over.attr == "param_groups":
