@@ -115,8 +115,8 @@ for z in batches:
 ```
 
 How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`; what runs in the middle
-of a loop in a base class: `hooks_of_bases.py` beside it; who clears by hand: `cleared_by_hand.py` in `training`; what a discriminator's
-loss leaves in the generator: `adversary_gradients.py`.
+of a loop in a base class: `hooks_of_bases.py` beside it; what a discriminator's loss leaves in the generator:
+`adversary_gradients.py`; who clears by hand: `torchlint/source/training/cleared_by_hand.py`.
 """
 
 import ast

@@ -11,7 +11,7 @@ from torchlint.source.training.sameness import is_same
 
 
 def clears_all_by_hand(clear: Act, step: Act, only_with_step: bool = False) -> bool:
-    """Does it clear, in each round (or whenever the step runs) and one parameter after the other, just what that uses?"""
+    """Does it clear, in each round or whenever a step runs, one parameter after the other, just what that uses?"""
     loops = [loop for loop in clear.event.loops if loop not in step.event.loops]
     if clear.on is not None or not loops or not all(isinstance(loop, ast.For) for loop in loops):
         return False
