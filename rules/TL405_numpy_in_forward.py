@@ -59,7 +59,13 @@ What comes back from NumPy is followed in `torchlint/source/answers/brought_back
 import ast
 
 from torchlint import ModuleClass, named, on_module
-from torchlint.source.answers.brought_back import comes_back, copied_tensor, goes_there_and_back, lets_gradients_through
+from torchlint.source.answers.brought_back import (
+    comes_back,
+    copied_tensor,
+    goes_there_and_back,
+    in_torch,
+    lets_gradients_through,
+)
 from torchlint.source.answers.handed_on import functions_run_by, numpy_of_helpers, run_by_forward
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
@@ -94,7 +100,7 @@ def gives_to_numpy(cls: ModuleClass, call):
     name = call.name(call.node.func) or ""
     return cls.finding(
         f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
-        help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
+        help=f"use `{in_torch(name)}`" if has_same(name) else "compute it with torch",
         at=call,
     )
 
@@ -119,7 +125,7 @@ def copies_that_come_back(cls: ModuleClass, call):
             said = f"{made} goes to the CPU and back in each forward"
         else:
             continue
-        help = f"use `torch.{name.removeprefix('numpy.')}`, which needs no copy"
+        help = f"use `{in_torch(name)}`, which needs no copy"
         yield cls.finding(said, help=help, at=call, severity="info")
 
 
@@ -167,4 +173,4 @@ def arguments(call: ast.Call) -> list:
 
 def has_same(name: str) -> bool:
     """Does torch have a function of this name?"""
-    return f"torch.{name.removeprefix('numpy.')}" in named()
+    return in_torch(name) in named()

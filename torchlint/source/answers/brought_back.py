@@ -91,8 +91,13 @@ def lets_gradients_through(name: str) -> bool:
     """Does a function of NumPy have one in torch that does?"""
     if name.startswith("numpy.fft."):
         return not name.endswith("freq")
-    row = fact(f"torch.{name.removeprefix('numpy.')}") if name.startswith("numpy.") else None
+    row = fact(in_torch(name)) if name.startswith("numpy.") else None
     return row is not None and row.gives.startswith("tensor") and not (row.cuts or row.flat or row.creates)
+
+
+def in_torch(name: str) -> str:
+    """What a function of NumPy is called in torch, if that has it: `torch.quantile` for `numpy.percentile`."""
+    return f"torch.{name.removeprefix('numpy.').replace('percentile', 'quantile')}"
 
 
 def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:

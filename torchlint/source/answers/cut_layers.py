@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from torchlint.facts import named
+from torchlint.source.answers.brought_back import lets_gradients_through
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
@@ -13,7 +14,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of, within
 from torchlint.source.text.spelling import argument, receiver, unparsed
-from torchlint.source.training.grads import requires_grad
+from torchlint.source.training.grads import CONVERTS, makes_data, requires_grad
 from torchlint.source.training.graphs import carries, graph, is_model_call, loss_of, of_the_whole
 from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
@@ -21,7 +22,7 @@ from torchlint.source.training.regions import under_no_grad
 _FLAT = named("flat")
 _ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
 _FEW = 4  # calls of one network
-_MAKING = tuple(name.rpartition(".")[2] for names in _ANEW for name in names)
+_MAKING = tuple(name.rpartition(".")[2] for names in (*_ANEW, CONVERTS) for name in names)
 
 
 def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
@@ -203,9 +204,24 @@ def _behind(cut: Value, seen: dict[tuple, int], info: ClassInfo | None = None, d
     inner = node.value if isinstance(node, ast.Attribute) else node.args[0] if _is_made_anew(cut) else node.func.value
     behind = graph(cut.at(inner, ()), strict=True)
     yield from behind.nodes.values()
-    for other in behind.cuts if depth else ():
-        if _is_plain_cut(other) and (info is None or _is_in_a_module(info, other)):
+    copied = (cut for computed in behind.nodes.values() for cut in _cuts_behind_numpy(computed))
+    for other in (*behind.cuts, *copied) if depth else ():
+        # `.numpy()` needs the `detach` that stands beside it
+        is_beside = enclosing_function(other.node) is enclosing_function(node)
+        if _is_plain_cut(other) and (info is None or is_beside or _is_in_a_module(info, other)):
             yield from _behind(other, seen, info, depth - 1)
+
+
+def _cuts_behind_numpy(computed: Value, depth: int = 3) -> Iterator[Value]:
+    """The cuts among what a function of NumPy is given through whose twin in torch a gradient would come."""
+    names = {callee.name for callee in callees(computed)} if isinstance(computed.node, ast.Call) and depth else set()
+    if computed.path or not names or not all(map(lets_gradients_through, names)):
+        return
+    for given in computed.node.args:
+        behind = graph(computed.at(given, ()), strict=True)
+        yield from behind.cuts
+        for inner in behind.nodes.values():
+            yield from _cuts_behind_numpy(inner, depth - 1)
 
 
 def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
@@ -320,7 +336,8 @@ def _is_made_anew(cut: Value) -> bool:
     node = cut.node
     if not isinstance(node, ast.Call) or last_word(node.func) == "Variable" and (node.keywords or len(node.args) > 1):
         return False
-    return len(node.args) >= 1 and {c.name for c in callees(cut)} in _ANEW
+    names = {c.name for c in callees(cut)}
+    return len(node.args) >= 1 and (names in _ANEW or bool(names) and names <= CONVERTS and makes_data(cut))
 
 
 def _own_layer(info: ClassInfo, node: Value) -> str:
