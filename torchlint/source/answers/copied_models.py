@@ -26,19 +26,16 @@ def is_of_another(act: Act, model: Value) -> bool:
 def may_be_copied_in_eval_mode(model: Value, found: list[Act]) -> bool:
     """Is it a copy that may have been made when something else had been put in eval mode?"""
     copies = [origin.node for origin in origins(model, SAME_WEIGHTS) if _copies(origin)]
+    if not copies:
+        return False
     others = [act.event.here for act in found if act.role in (EVAL, OPAQUE) and act.on and is_of_another(act, model)]
-    return (
-        any(
-            loops_around(copy)
-            or enclosing_function(copy) is not enclosing_function(other)
-            or copy.lineno > other.lineno
-            for copy in copies
-            for other in others[:MAX_SWITCHES]
-        )
-        or bool(copies)
-        and len(others) > MAX_SWITCHES
+    return len(others) > MAX_SWITCHES or any(
+        loops_around(copy) or enclosing_function(copy) is not enclosing_function(other) or copy.lineno > other.lineno
+        for copy in copies
+        for other in others
     )
 
 
 def _copies(origin: Value) -> bool:
-    return isinstance(origin.node, ast.Call) and {callee.name for callee in callees(origin)} <= COPYING
+    names = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
+    return bool(names) and names <= COPYING

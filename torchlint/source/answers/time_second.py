@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchlint.facts import fact, named_of, words
@@ -10,39 +11,48 @@ from torchlint.source.answers.batch_first import keeps_axes
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import PARAMETER, kinds
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars
+from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import constant_key
 
 _JOINS, _SWAPS, _TURNS = words(named_of("cat")), words(named_of("transpose")), words(named_of("permute"))
 _CHANNELS_FIRST = frozenset(f"torch.nn.{name}1d()" for name in "Conv MaxPool AvgPool".split())
+# What there may be many of at each time, in a batch of its own: (time, nodes, features).
+_OF_NO_TIME = re.compile(
+    r"batch|node|agent|joint|vert|channel|variate|variable|entit|sensor|station|player|spatial", re.I
+)
 MAX_STEPS = 6  # between a tensor and what shows it
 
 
-def shown_second(value: Value, depth: int = MAX_STEPS) -> Iterator[tuple[Value, str]]:
+def shown_second(value: Value) -> Iterator[tuple[Value, str]]:
     """The places that show it for what comes in, each with what it does: positions are added along the second axis, a
     token is put in front there, channels of a convolution are turned to the end.
     """
-    for origin in origins(value) if depth and value.node is not None else ():
+    yield from _shown(value, MAX_STEPS, set())
+
+
+def _shown(value: Value, depth: int, seen: set) -> Iterator[tuple[Value, str]]:
+    for origin in origins(value) if depth else ():
         node = origin.node
-        if origin.path:
+        if origin.path or (origin.key, depth) in seen:
             continue
+        seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp):
-            yield from _of_sum(origin, depth)
+            yield from _of_sum(origin, depth, seen)
         elif isinstance(node, ast.Call):
-            yield from _of_call(origin, depth)
+            yield from _of_call(origin, depth, seen)
 
 
-def _of_sum(origin: Value, depth: int) -> Iterator[tuple[Value, str]]:
+def _of_sum(origin: Value, depth: int, seen: set) -> Iterator[tuple[Value, str]]:
     node = origin.node
     sides = (origin.at(node.left, ()), origin.at(node.right, ()))
     if isinstance(node.op, ast.Add) and any(map(_has_places, sides)):
         yield origin, "positions are added along the second axis here"
         return
     for side in sides:
-        yield from shown_second(side, depth - 1)
+        yield from _shown(side, depth - 1, seen)
 
 
-def _of_call(origin: Value, depth: int) -> Iterator[tuple[Value, str]]:
+def _of_call(origin: Value, depth: int, seen: set) -> Iterator[tuple[Value, str]]:
     call: ast.Call = origin.node
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name in _JOINS and _puts_a_token(origin):
@@ -50,7 +60,7 @@ def _of_call(origin: Value, depth: int) -> Iterator[tuple[Value, str]]:
     elif name in (*_SWAPS, *_TURNS) and _turned(call) and _gives_channels(origin.at(call.func.value, ()), depth):
         yield origin, "the channels of a convolution, behind the batch, are turned to the end here"
     elif call.args and keeps_axes(origin):
-        yield from shown_second(origin.at(call.args[0], ()), depth - 1)
+        yield from _shown(origin.at(call.args[0], ()), depth - 1, seen)
 
 
 def _has_places(side: Value) -> bool:
@@ -59,12 +69,12 @@ def _has_places(side: Value) -> bool:
     if isinstance(node, ast.Subscript):
         return _is_cut_second(node) and isinstance(node.value, ast.Attribute)
     made = origins(side) if isinstance(node, (ast.Name, ast.Attribute)) else []
-    return bool(made) and all(PARAMETER in kinds(one) and _sizes(one)[:1] == [1] and _is_wide(one) for one in made)
+    is_of_time = bool(made) and not _OF_NO_TIME.search(last_word(node))
+    return is_of_time and all(PARAMETER in kinds(one) and _is_wide(_sizes(one)) for one in made)
 
 
-def _is_wide(made: Value) -> bool:
-    sizes = _sizes(made)
-    return len(sizes) == 3 and sizes[1] != 1 and not (isinstance(sizes[1], str) and "batch" in sizes[1].lower())
+def _is_wide(sizes: list[int | str]) -> bool:
+    return len(sizes) == 3 and sizes[0] == 1 and sizes[1] != 1 and not _OF_NO_TIME.search(str(sizes[1]))
 
 
 def _is_cut_second(part: ast.Subscript) -> bool:
