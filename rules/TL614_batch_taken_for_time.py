@@ -71,7 +71,7 @@ How it is found: `torchlint/source/answers/batch_first.py`, and what shows it: `
 import ast
 
 from torchlint import Call, Node, on_call, on_node
-from torchlint.source.answers.batch_first import is_batch_first, layers_behind, sequence_layer
+from torchlint.source.answers.batch_first import is_batch_first, layers_behind, sequence_layer, told_by
 from torchlint.source.answers.time_second import shown_second
 
 read_on = ("TL611", "torch.nn.LSTM", "torch.nn.MultiheadAttention")
@@ -99,7 +99,7 @@ def check_layers(call: Call):
             yield call.finding(
                 f"`{call.quoted(layer)}` gives {ORDER[not takes]}, and `{call.quoted(call.node.func)}` takes {ORDER[takes]}",
                 help="make both with `batch_first=True`",
-                notes=[call.note(made, "made here") for made in call.objects(call.node.func)[:1]],
+                notes=[call.note(made, "made here") for made in told_by(call.at(call.node.func).value)[:1]],
             )
             return
     for place, what in shown_second(call.at(call.node.args[0]).value) if takes is False else ():
@@ -108,7 +108,7 @@ def check_layers(call: Call):
             help="make it with `batch_first=True`",
             notes=[
                 call.note(place, what),
-                *(call.note(made, "made here") for made in call.objects(call.node.func)[:1]),
+                *(call.note(made, "made here") for made in told_by(call.at(call.node.func).value)[:1]),
             ],
         )
         return
@@ -129,7 +129,7 @@ def check_last(part: Node):
         f"`{part.short}` is the last sample of the batch, not the last time step: `{part.quoted(layers[0])}` gives"
         f" {ORDER[axis == 0]}",
         help="take `[:, -1]`" if axis == 0 else "make the layer with `batch_first=True`, or take `[-1]`",
-        notes=[part.note(made, "made here") for made in part.at(layers[0]).objects()[:1]],
+        notes=[part.note(made, "made here") for made in told_by(layers[0])[:1]],
     )
 
 

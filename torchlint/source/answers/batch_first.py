@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchlint.facts import fact
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars
+from torchlint.source.text.index import enclosing_function, has_stars
 from torchlint.source.text.spelling import argument
 from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values
 
@@ -26,12 +26,22 @@ def is_batch_first(layer: Value) -> bool | None:
     return told.pop() if len(told) == 1 else None
 
 
+def told_by(layer: Value) -> list[Value]:
+    """What says it as it is made: of an encoder the layer that it repeats."""
+    made = objects(layer)
+    inner = [one.at(one.node.args[0], ()) for one in made if _class_of(one) == "TransformerEncoder" and one.node.args]
+    return [told for one in inner for told in objects(one)] or made
+
+
 def sequence_layer(origin: Value) -> Value | None:
     """The recurrent layer or encoder whose output it is, if its batch is not made of one sample."""
     called = _output_of(origin)
-    if called is None or not called.args or not _kinds_of(origin.at(called.func, ())) <= {*_RECURRENT, *_ENCODERS}:
+    kinds = _kinds_of(origin.at(called.func, ())) if called is not None and called.args else set()
+    if called is None or not kinds or not kinds <= {*_RECURRENT, *_ENCODERS}:
         return None
     given = [origin.module.segment(one.node) for one in origins(origin.at(called.args[0], ())) if one.node is not None]
+    if kinds & _ENCODERS and (function := enclosing_function(called)) is not None:
+        given.append(origin.module.segment(function))  # more is done to what they get: a place is told to each step
     if any(word in text for text in given for word in _OF_ONE):
         return None
     return Value(origin.module, called.func)
