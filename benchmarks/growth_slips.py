@@ -38,6 +38,17 @@ SLIPS: dict[str, Callable[[int], str]] = {
     "types that are none": lambda n: _defined(
         f"def asked(x):\n    return {each(n, lambda i: f'type(x{i}) == torch.tensor', ' or ')}"
     ),
+    "places told to layers that attend": lambda n: _defined(
+        "class Attending(nn.Module):\n    def __init__(self):\n        super().__init__()",
+        "        self.places = nn.Parameter(torch.zeros(1, 9, 8))",
+        each(n, lambda i: f"        self.block{i} = nn.TransformerEncoderLayer(8, 2)"),
+        "    def forward(self, x):",
+        each(
+            n,
+            lambda i: f"        x = torch.relu(self.block{i}(x + self.places))\n        y{i} = self.block{i}(x)[:, -1]",
+        ),
+        "        return x",
+    ),
     "states saved": lambda n: _defined(
         "torch.save({", each(n, lambda i: f"    'opt{i}': part{i}.state_dict(),"), "}, 'a.pt')"
     ),

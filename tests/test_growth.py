@@ -56,6 +56,7 @@ ALONE = (
     ("TL523", "frozen parts in eval mode"),
     ("TL529", "checkpoints without a mode"),
     ("TL611", "heads cut and joined"),
+    ("TL614", "places told to layers that attend"),
     ("TL616", "attributes nobody sets"),
     ("TL616", "classes with a slip each"),
     ("TL617", "calls that somebody catches"),

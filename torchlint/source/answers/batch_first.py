@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from torchlint.facts import fact
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars
 from torchlint.source.text.spelling import argument
@@ -40,11 +42,17 @@ def sequence_layer(origin: Value) -> Value | None:
     if called is None or not kinds or not kinds <= {*_RECURRENT, *_ENCODERS}:
         return None
     given = [origin.module.segment(one.node) for one in origins(origin.at(called.args[0], ())) if one.node is not None]
-    if kinds & _ENCODERS and (function := enclosing_function(called)) is not None:
-        given.append(origin.module.segment(function))  # more is done to what they get: a place is told to each step
     if any(word in text for text in given for word in _OF_ONE):
         return None
-    return Value(origin.module, called.func)
+    # More is done to what encoders get: a place is told to each step.
+    may_be_one = bool(kinds & _ENCODERS) and _may_make_one(origin.module, enclosing_function(called))
+    return None if may_be_one else Value(origin.module, called.func)
+
+
+@remembered
+def _may_make_one(module: Module, function: ast.AST | None) -> bool:
+    """Does a function, or a file, say what may make a batch of one sample?"""
+    return any(module.index.calls_of(*_OF_ONE, inside=function or module.tree))
 
 
 def layers_behind(value: Value, depth: int = 5) -> Iterator[Value]:
