@@ -6,15 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.facts import fact, named_of, words
+from torchlint.facts import fact, named_of
 from torchlint.source.answers.batch_first import keeps_axes
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import PARAMETER, kinds
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars, last_word
-from torchlint.source.text.spelling import constant_key
+from torchlint.source.text.spelling import constant_key, receiver
 
-_JOINS, _SWAPS, _TURNS = words(named_of("cat")), words(named_of("transpose")), words(named_of("permute"))
+_JOINS, _TURNS = named_of("cat"), named_of("transpose", "permute")
 _CHANNELS_FIRST = frozenset(f"torch.nn.{name}1d()" for name in "Conv MaxPool AvgPool".split())
 # What there may be many of at each time, in a batch of its own: (time, nodes, features).
 _OF_NO_TIME = re.compile(
@@ -54,10 +54,10 @@ def _of_sum(origin: Value, depth: int, seen: set) -> Iterator[tuple[Value, str]]
 
 def _of_call(origin: Value, depth: int, seen: set) -> Iterator[tuple[Value, str]]:
     call: ast.Call = origin.node
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name in _JOINS and _puts_a_token(origin):
+    names = {callee.name for callee in callees(origin)}
+    if names and names <= _JOINS and _puts_a_token(origin):
         yield origin, "a token is put in front along the second axis here"
-    elif name in (*_SWAPS, *_TURNS) and _turned(call) and _gives_channels(origin.at(call.func.value, ()), depth):
+    elif names and names <= _TURNS and (of := _turned(call)) is not None and _gives_channels(origin.at(of, ()), depth):
         yield origin, "the channels of a convolution, behind the batch, are turned to the end here"
     elif call.args and keeps_axes(origin):
         yield from _shown(origin.at(call.args[0], ()), depth - 1, seen)
@@ -119,10 +119,14 @@ def _puts_a_token(origin: Value) -> bool:
     return True
 
 
-def _turned(call: ast.Call) -> bool:
-    """`.transpose(1, 2)`, `.permute(0, 2, 1)`"""
-    axes = [ast.unparse(one) for one in call.args]
-    return axes in (["1", "2"], ["2", "1"], ["-1", "-2"], ["-2", "-1"], ["0", "2", "1"])
+def _turned(call: ast.Call) -> ast.expr | None:
+    """What is turned by `.transpose(1, 2)`, `.permute(0, 2, 1)` or `torch.transpose(x, 1, 2)`."""
+    of, given = receiver(call), call.args
+    if len(given) > 1 and not isinstance(given[0], (ast.Constant, ast.UnaryOp)):
+        of, *given = given
+    axes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
+    turned = (["1", "2"], ["2", "1"], ["-1", "-2"], ["-2", "-1"], ["0", "2", "1"])
+    return of if [ast.unparse(one) for one in axes] in turned else None
 
 
 def _gives_channels(value: Value, depth: int) -> bool:
