@@ -24,6 +24,8 @@ from torchlint.shapes.language.counters import Counters
 from torchlint.shapes.language.cut_short import VIEWS, Rounds, is_open, may_be_alike, rounds_of
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
+from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors.arrays import Array
 
 _LISTED = (list, tuple, dict, *VIEWS)
 _PLAIN_FIELDS = {int, float, str, bool, tuple, type(None)}
@@ -34,6 +36,7 @@ BATCHES = 48  # of an iterator that are asked for to see the last one
 _SIDES = (ast.Name, ast.Attribute, ast.Constant)
 _PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Set, *_SIDES)
 _LOOPS = (ast.For, ast.While)
+_EACH_ROW = frozenset({"real", "rest", "lengths", "rows"})  # what is known of the numbers in each row of a tensor
 _ELSEWHERE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 Read = Callable[[Frame], Any]
@@ -148,6 +151,16 @@ class LaterRounds:
         rounds.leave_open(like_the_last=True)
         if counters is not None and total is not None:
             counters.go_on(total - rounds.count + 1)
+
+    def any_item(self, items: Any, item: Any) -> Any:
+        """What stands for the items of all rounds that cost too much, where `item` comes next: the rows of a tensor are
+        all alike, and a range holds whole numbers. Nothing is known of other items.
+        """
+        items = vars(items).get("items") if isinstance(items, StandIn) else items
+        rows = items.tensor if isinstance(items, Array) else items
+        if isinstance(rows, torch.Tensor) and not _EACH_ROW & rows.untyped_storage().__dict__.keys():
+            return item
+        return wild.unknown("an item of a later round", wild.WHOLE if type(items) is range else None)
 
     def _item(self, items: Any, third: Any, number: int, later: int) -> Any:
         """The item of a round, as far as it is known: that of the third stands for it, but for a number of its own."""

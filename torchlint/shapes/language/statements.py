@@ -344,7 +344,7 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
                     if later.grow(frame, rounds, items, item, count(frame, items), target, body):
                         return None
                     rounds.leave_open(like_the_last=False)
-                    target(frame, Unknown("an item of a later round"))
+                    target(frame, later.any_item(items, item))
                     jump = body(frame) if rounds.affordable() else None
                     rounds.leave_open(like_the_last=False)
                     return jump if jump is RETURN else None
