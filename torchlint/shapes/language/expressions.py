@@ -185,6 +185,7 @@ def _items(nodes: list[ast.expr], scope: CompiledScope) -> Callable[[Frame], lis
     """The values of a display or of positional arguments; an unknown star argument ends the list with MISSING."""
     if len(nodes) > TABLE and not any(type(n) is ast.Starred for n in nodes):
         return _table(nodes, scope)
+    scope.program.taken_at_once.update(n.value for n in nodes if isinstance(n, ast.Starred))
     parts = [
         (expression(n.value if isinstance(n, ast.Starred) else n, scope), isinstance(n, ast.Starred)) for n in nodes
     ]
@@ -350,6 +351,8 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
                         made.append(parts[0](inside))
                         if fill is not None and len(made) == ENOUGH and fill(frame, source, made, begun):
                             break
+                changes.early = False  # what makes an item may go through what is open, too
+            longer |= changes.early
 
         (changes := machine.changes).early = False
         changes.missed += in_turn  # else its items are made one by one, while others are
@@ -360,9 +363,9 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         if guessed:  # which of them it keeps, nobody knows
             if kind is not ast.DictComp:
                 made[:] = [found_in_a_round(part, node.elt, targets) for part in made]
-            changes.early = True
-        if changes.early or longer:
-            changes.early = False
+            longer = True
+        changes.early = False
+        if longer:
             changes.miss_items(made)
             loosen(made)
         return machine.build(set, made) if kind is ast.SetComp else iter(made) if kind is ast.GeneratorExp else made
