@@ -526,7 +526,8 @@ def loosen(container: Any) -> None:
     elif isinstance(container, set):
         set.add(container, REST)
     elif isinstance(container, list):
-        list.append(container, REST)
+        if not container or container[-1] is not REST:
+            list.append(container, REST)
     else:
         deque.append(container, REST)
 

@@ -25,6 +25,7 @@ from torchlint.shapes.libraries.distributions import DIVERGENCES
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
 from torchlint.shapes.libraries.function_transforms import TRANSFORMS
 from torchlint.shapes.libraries.functional_calls import FUNCTIONAL_CALLS
+from torchlint.shapes.libraries.open_lists import LENGTH, of_open_list
 from torchlint.shapes.libraries.open_sizes import arange, factory, randperm, sized
 from torchlint.shapes.libraries.processes import OF_TORCH
 from torchlint.shapes.libraries.remote import REMOTE
@@ -195,11 +196,8 @@ def make_tensor(
     else:
         machine.budget.touch(data)
         if machine.changes.cut and may_be_longer(data):
-            known = [part for part in data if part is not REST]
-            if not machine.wild or not known or may_be_longer(known) or requires_grad is not False:
-                return Unknown("a tensor of unknown length")
-            made = make_tensor(machine, known, dtype, device)
-            return machine.freed(made, 0, "a tensor of unknown length", wild.Free.COUNTED)
+            made = of_open_list(make_tensor, machine, data, dtype, device) if requires_grad is False else None
+            return Unknown(LENGTH) if made is None else made
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
         if any(type(e) is Unknown and wild.is_text(e) for e in ends):  # which torch refuses, whatever stands in it

@@ -23,6 +23,7 @@ from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine import open_slices
 from torchlint.shapes.machine.any_items import any_item, any_value, is_unknown_place
 from torchlint.shapes.machine.attributes import is_several
+from torchlint.shapes.machine.repeated_items import lengthened
 from torchlint.shapes.machine.texts import Texts
 from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, all_the_same, differ, part_of_texts
 from torchlint.shapes.machine.worlds import are_tensors
@@ -123,9 +124,8 @@ class Operations(Texts):
         ):
             return self.operate_in_part(apply, a, b, unknown)
         report_use(unknown, "operator", (apply, other))
-        if apply is operator.iadd and type(a) is list:
-            self.changes.loosen(a)
-            return a
+        if (longer := lengthened(self, apply, a, b)) is not None:
+            return longer
         if type(other) is Unknown or isinstance(other, (int, float, torch.Tensor)):
             both = (unknown, other) if type(other) is Unknown else (unknown,)
             made = Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
