@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.counted_tests import is_read_only
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.dispatch import value_of
@@ -83,9 +84,7 @@ def _terms(node: ast.expr, atoms: dict[str, ast.expr]) -> _Terms | None:
     match node:
         case ast.Constant(value=int() as number) if type(number) is int:
             return {(): number}
-        case ast.Name() | ast.Attribute() if all(
-            isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in ast.walk(node)
-        ):
+        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call() if is_read_only(node) or _is_setting(node):
             atoms[ast.unparse(node)] = node
             return {(ast.unparse(node),): 1}
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
@@ -98,6 +97,14 @@ def _terms(node: ast.expr, atoms: dict[str, ast.expr]) -> _Terms | None:
                 else dict(_sum(one, other, 1 if isinstance(op, ast.Add) else -1))
             )
     return None
+
+
+def _is_setting(node: ast.expr) -> bool:
+    """`config["train"]["block"]`"""
+    match node:
+        case ast.Subscript(value=owner, slice=ast.Constant(value=str())):
+            return is_read_only(owner) or _is_setting(owner)
+    return False
 
 
 def _sum(one: _Terms, other: _Terms, sign: int) -> Iterator[tuple[tuple[str, ...], int]]:
