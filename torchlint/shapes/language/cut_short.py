@@ -51,6 +51,7 @@ NAMING = frozenset("setattr add_module register_module register_buffer register_
 _OVERWRITTEN = "it may have been set under an unknown name"
 ENOUGH = 3
 IMPORTED = 8_000  # steps that a loop takes while a file is imported: it fills a table, of which the rest is open then
+_SHORT = 64  # items of a list that are looked at when one is asked for
 PERIOD = 16  # rounds in which an optimizer may make two steps, and a buffer may be filled
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
@@ -551,6 +552,13 @@ def is_open(container: Any) -> bool:
     if isinstance(container, LAYERS):
         return any(type(layer) is More for layer in container._modules.values())
     return isinstance(container, (list, tuple, deque)) and id(REST) in map(id, container)
+
+
+def item_at(items: list | tuple, key: int) -> Any:
+    """`items[2]`: behind items that are missing nobody knows which one that is, nor before them from the end on."""
+    if len(items) <= _SHORT and is_open(items[: key + 1] if key >= 0 else items[key:]):
+        return Unknown(MORE)
+    return items[key]
 
 
 def part_of(items: list | tuple, key: slice) -> list | tuple:

@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
-from torchlint.shapes.language.cut_short import REST, may_be_longer
+from torchlint.shapes.language.cut_short import may_be_longer
 from torchlint.shapes.libraries import defaults, onlookers, saving, sparse
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent

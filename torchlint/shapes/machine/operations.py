@@ -16,7 +16,7 @@ from torchlint.shapes.core.budget import LIGHT, PYTHON, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, loosen, part_of, spread
+from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, item_at, loosen, part_of, spread
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
@@ -275,7 +275,7 @@ class Operations(Texts):
                     if self.may_miss(owner):
                         return Unknown(MORE)
                     raise self.missing(IndexError(f"{kind.__name__} index out of range"), owner, key)
-                return owner[key]
+                return item_at(owner, key) if self.changes.cut else owner[key]
             if is_unknown_place(key):
                 return any_item(self, owner, key)
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
