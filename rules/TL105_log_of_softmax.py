@@ -86,6 +86,7 @@ in_tests = False
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
 JOINS = named("joins")
+FLOATS = (None, "float16", "bfloat16", "float32", "float64")
 HAS_STABLE = re.compile(r"torch\.(?:nn\.functional\.)?(?:softmax|sigmoid)")
 
 
@@ -171,6 +172,8 @@ def fused(call: Call, origin: Call, argument: ast.expr):
     most = 1 if word == "sigmoid" else 4 if "functional" in name else 2
     if origin.has_stars or len(origin.node.args) > most or origin.argument("out", most) is not None:
         return None
+    if word == "sigmoid" and origin.dtype(origin.argument("input", 0)) not in FLOATS:
+        return None  # `torch.sigmoid` takes integers and truth values too, `F.logsigmoid` does not
     stable = f"torch.nn.functional.log{'' if word == 'sigmoid' else '_'}{word}"
     written, imports = call.spelled(stable, origin.node.func, usual="import torch.nn.functional as F")
     arguments = origin.source(origin.node)[len(origin.source(origin.node.func)) :]
