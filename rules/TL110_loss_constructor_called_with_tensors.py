@@ -72,7 +72,7 @@ read_on = ("TL513", "torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entr
     "torch.nn.Dropout2d",
 )
 def activation(call: Call):
-    if call.node.args and call.is_tensor(call.node.args[0]) and not is_called(call):
+    if call.node.args and call.is_tensor(call.node.args[0]) and not is_called(call) and not is_option(call):
         yield finding(call, 1)
 
 
@@ -117,6 +117,16 @@ def is_called(call: Call) -> bool:
     return any(isinstance(read.up, ast.Call) and read.up.func is read for read in reads_of(call))
 
 
+def is_option(call: Call) -> bool:
+    """`nn.Dropout(torch.tensor(0.1))`: a number as a tensor is what a layer can be made with."""
+    return call.rank(call.node.args[0]) == 0
+
+
+def is_taken_for_a_result(call: Call) -> bool:
+    """Would a layer be wrong there? It is reckoned with, or nobody makes a loss with what belongs to a graph."""
+    return is_reckoned_with(call) or call.requires_grad(call.node.args[0]) is True
+
+
 def finding(call: Call, inputs: int):
     made = call.source(call.node.func)
     # What is given besides the inputs is an option; a pool cannot be made without any.
@@ -125,7 +135,11 @@ def finding(call: Call, inputs: int):
     return call.finding(
         f"`{call.short}` makes a layer and passes it the tensor as an option; nothing is computed",
         help=f"make it first: `{made}()(…)`",
-        fix=call.fix("call the made object", call.replace(call.node, called))
+        fix=call.fix(
+            "call the made object",
+            call.replace(call.node, called),
+            applicability="safe" if is_taken_for_a_result(call) else "unsafe",
+        )
         if is_all and not call.has_stars
         else None,
         severity="error",
