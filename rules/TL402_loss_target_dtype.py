@@ -66,6 +66,13 @@ also_said_by = ("TL902",)
 in_tests = False
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+CASTS = {
+    "int64": ".long()",
+    "float16": ".half()",
+    "bfloat16": ".bfloat16()",
+    "float32": ".float()",
+    "float64": ".double()",
+}
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "bool")
 
 
@@ -92,14 +99,21 @@ def check(call: Call):
         wanted, refused = "int64", dtype not in ("int64", "uint8")
     else:
         is_binary = call.does("binary_cross_entropy", "binary_cross_entropy_with_logits")
-        wanted, refused = "float32", is_binary and dtype in INTEGERS
+        wanted, refused = input_dtype(call), is_binary and dtype in INTEGERS
     if refused:
-        cast = ".long()" if wanted == "int64" else ".float()"
+        cast = CASTS[wanted]
         yield call.finding(
             f"the target `{call.quoted(target)}` is {dtype}, which this loss refuses: it takes {wanted}",
             help=f"write `{cast}`",
             fix=call.fix(f"convert it to {wanted}", recast(call, target, cast)),
         )
+
+
+def input_dtype(call: Call) -> str:
+    """`binary_cross_entropy` of float64 takes no float32."""
+    given = call.argument("input", 0)
+    dtype = call.dtype(given) if given is not None else None
+    return dtype if dtype in FLOATS else "float32"
 
 
 def is_number_of_class(origin: Origin) -> bool:
