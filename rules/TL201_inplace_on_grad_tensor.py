@@ -196,6 +196,7 @@ from torchlint import Call, Change, Round, on_call, on_inplace, on_round
 from torchlint.source.answers.changed_weights import changed_weights
 from torchlint.source.answers.inplace import changed_in_sequence, does_no_harm, has_alias, is_trained, keeping_producer
 from torchlint.source.answers.keepers import keepers
+from torchlint.source.answers.own_results import is_remade
 
 read_on = ("TL202", "TL904", "notes/autograd#in-place-correctness-checks", "torch.Tensor.clone")
 in_tests = False
@@ -228,7 +229,7 @@ def check(change: Change):
     yield change.finding(
         f"{name} is changed in place, but {why}: backward will fail",
         help="make a new tensor instead, or change a `.clone()`",
-        fix=new_tensor(change),
+        fix=new_tensor(change, made),
         notes=[*([] if same_line else [change.note(place, "kept for backward here")]), *failing(change)],
     )
 
@@ -269,7 +270,7 @@ def called(producer) -> str:
     return func.attr if isinstance(func, ast.Attribute) else ast.unparse(func)
 
 
-def new_tensor(change: Change):
+def new_tensor(change: Change, made):
     """`y += a` becomes `y = y + a` where no other name holds the tensor."""
     node = change.node
     if (
@@ -285,7 +286,7 @@ def new_tensor(change: Change):
     name = node.target.id
     # Of a parameter, the caller may want the change; and only of a tensor is `y += a` the same as `y = y + a`.
     handed_in = isinstance(change.tensor.at.lookup(name).bindings[name][0], ast.arg)  # before all that it does
-    safe = change.is_tensor(change.tensor) and not handed_in
+    safe = change.is_tensor(change.tensor) and not handed_in and made and is_remade(change.module, node, made.node)
     return change.fix(
         "make a new tensor",
         change.replace(node, f"{name} = {name} {SIGNS[type(node.op)]} {text}"),

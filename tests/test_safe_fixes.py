@@ -19,7 +19,29 @@ LEFT = {
         "    losses.append(loss)\n    loss.backward()\nprint([loss.grad for loss in losses])",
     ),
 }
+CHANGED = {
+    "float64 comes in": ("def f(x, other):", "y *= other", "return y"),
+    "an element of a list": (
+        "def f(x, ys=[]):\n    ys += [torch.exp(x * i) for i in range(2)]",
+        "for y in ys: y += 1",
+        "return sum(ys)",
+    ),
+    "a view": ("def f(x):", "flat = y.view(-1); y += 1", "return flat"),
+    "a closure": ("def f(x):", "old = (lambda: y)(); y += 1", "return old"),
+    "a generator": ("def f(x):", "yield y; y += 1", "yield y"),
+    "kept by a function": ("def f(x):", "keep(y); y += 1", "return y"),
+    "a loop around it": ("def f(x, kept=[]):", "for i in range(2): kept += [y.view(-1)]; y += 1", "return y"),
+}
+SCALED = (
+    "y = torch.exp(x * 1)\n    n, m = y.shape[0], y.mean()\n    {}\n    {}\nx = torch.rand(2, requires_grad=True)\n"
+)
+TRAINED = "net = nn.Linear(2, 2)\nfor x in data:\n    y = torch.sigmoid(net(x)); mean = y.mean(); y *= -2.0\n    (y - mean).sum().backward()"
+LEFT |= {
+    what: ("TL201", f"{head}\n    {SCALED.format(change, end)}f(x).sum().backward()")
+    for what, (head, change, end) in CHANGED.items()
+}
 DONE = {
+    "a number, and nobody else has the tensor": ("TL201", TRAINED, "y = y * (-2.0)"),
     "floats": ("TL105", "print(torch.log(torch.sigmoid(x.float())))", "F.logsigmoid(x.float())"),
     "a tensor of which nothing is known": ("TL105", "print(torch.log(torch.sigmoid(x)))", "F.logsigmoid(x)"),
     "an activation that is reckoned with": (
