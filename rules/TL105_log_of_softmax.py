@@ -86,7 +86,6 @@ in_tests = False
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
 JOINS = named("joins")
-FLOATS = (None, "float16", "bfloat16", "float32", "float64")
 HAS_STABLE = re.compile(r"torch\.(?:nn\.functional\.)?(?:softmax|sigmoid)")
 
 
@@ -172,7 +171,7 @@ def fused(call: Call, origin: Call, argument: ast.expr):
     most = 1 if word == "sigmoid" else 4 if "functional" in name else 2
     if origin.has_stars or len(origin.node.args) > most or origin.argument("out", most) is not None:
         return None
-    if word == "sigmoid" and origin.dtype(origin.argument("input", 0)) not in FLOATS:
+    if word == "sigmoid" and "float" not in (origin.dtype(origin.argument("input", 0)) or "float"):
         return None  # `torch.sigmoid` takes integers and truth values too, `F.logsigmoid` does not
     stable = f"torch.nn.functional.log{'' if word == 'sigmoid' else '_'}{word}"
     written, imports = call.spelled(stable, origin.node.func, usual="import torch.nn.functional as F")

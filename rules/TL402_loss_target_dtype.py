@@ -66,13 +66,6 @@ also_said_by = ("TL902",)
 in_tests = False
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-CASTS = {
-    "int64": ".long()",
-    "float16": ".half()",
-    "bfloat16": ".bfloat16()",
-    "float32": ".float()",
-    "float64": ".double()",
-}
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "bool")
 
 
@@ -101,7 +94,7 @@ def check(call: Call):
         is_binary = call.does("binary_cross_entropy", "binary_cross_entropy_with_logits")
         wanted, refused = input_dtype(call), is_binary and dtype in INTEGERS
     if refused:
-        cast = CASTS[wanted]
+        cast = {"int64": ".long()", "float32": ".float()"}.get(wanted, f".to(torch.{wanted})")
         yield call.finding(
             f"the target `{call.quoted(target)}` is {dtype}, which this loss refuses: it takes {wanted}",
             help=f"write `{cast}`",

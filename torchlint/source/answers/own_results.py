@@ -11,8 +11,8 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.training.dtypes import dtype
+from torchlint.source.training.graphs import ASKED
 
-_READ_OF = frozenset("shape size dim ndim dtype device numel item".split())
 _COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare)
 
 
@@ -56,10 +56,10 @@ def _is_consumed(module: Module, read: ast.Name) -> bool:
     up = read.up
     if isinstance(up, _COMPUTING):
         return True
-    if isinstance(up, ast.Attribute) and isinstance(up.up, ast.Call) and up.up.func is up and up.attr not in _READ_OF:
+    if isinstance(up, ast.Attribute) and isinstance(up.up, ast.Call) and up.up.func is up and up.attr not in ASKED:
         return _makes_anew(module, up.up)
     if isinstance(up, ast.Attribute):
-        return up.attr in _READ_OF
+        return up.attr in ASKED
     return isinstance(up, ast.Call) and up.func is not read and _makes_anew(module, up)
 
 

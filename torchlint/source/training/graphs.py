@@ -37,7 +37,8 @@ from torchlint.source.training.roles import seems
 
 MAX_NODES = 300
 MAX_DEPTH = 24
-_CUTTING_ATTRIBUTES = frozenset("data grad shape dtype device ndim requires_grad item tolist numpy".split())
+ASKED = frozenset("shape dtype device ndim requires_grad item tolist".split())  # of a tensor, for something else
+_CUTTING_ATTRIBUTES = ASKED | {"data", "grad", "numpy"}
 _CONTAINERS = frozenset("sum tuple list zip enumerate reversed sorted dict max min".split())
 _PLAIN = frozenset("float int bool str len range print round isinstance".split())
 # `LossConfig()` and `loss_weights()` give what goes with a loss, and none.
