@@ -53,20 +53,16 @@ class Report:
         return np.exp(x)
 ```
 
-What comes back from NumPy is followed in `torchlint/source/answers/brought_back.py`, helper functions in `handed_on.py`.
+What comes back from NumPy is followed in `torchlint/source/answers/brought_back.py`, helper functions in `handed_on.py`;
+what its functions are called in torch: `twins_in_torch.py`.
 """
 
 import ast
 
-from torchlint import ModuleClass, named, on_module
-from torchlint.source.answers.brought_back import (
-    comes_back,
-    copied_tensor,
-    goes_there_and_back,
-    in_torch,
-    lets_gradients_through,
-)
+from torchlint import ModuleClass, on_module
+from torchlint.source.answers.brought_back import comes_back, copied_tensor, goes_there_and_back, lets_gradients_through
 from torchlint.source.answers.handed_on import functions_run_by, numpy_of_helpers, run_by_forward
+from torchlint.source.answers.twins_in_torch import in_torch, is_in_torch
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
 in_tests = False
@@ -100,7 +96,7 @@ def gives_to_numpy(cls: ModuleClass, call):
     name = call.name(call.node.func) or ""
     return cls.finding(
         f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
-        help=f"use `{in_torch(name)}`" if has_same(name) else "compute it with torch",
+        help=f"use `{in_torch(name)}`" if is_in_torch(name) else "compute it with torch",
         at=call,
     )
 
@@ -169,8 +165,3 @@ def arguments(call: ast.Call) -> list:
     for given in call.args[:2]:
         found += given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
     return found
-
-
-def has_same(name: str) -> bool:
-    """Does torch have a function of this name?"""
-    return in_torch(name) in named()

@@ -116,16 +116,16 @@ for z in batches:
 
 How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`; what runs in the middle
 of a loop in a base class: `hooks_of_bases.py` beside it; what a discriminator's loss leaves in the generator:
-`adversary_gradients.py`; who clears by hand: `torchlint/source/training/cleared_by_hand.py`.
+`adversary_gradients.py`; who clears too often: `cleared_too_often.py`.
 """
 
 import ast
 
 from torchlint import Node, Round, on_node, on_round
 from torchlint.source.answers.adversary_gradients import adversary_gradients
+from torchlint.source.answers.cleared_too_often import clears_in_each_round
 from torchlint.source.answers.discarded_gradients import discarded_gradients
 from torchlint.source.answers.hooks_of_bases import cleared_before_step
-from torchlint.source.training.cleared_by_hand import clears_all_by_hand
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step")
 in_tests = False
@@ -199,10 +199,7 @@ def in_each_micro_batch(round: Round):
         if update.every is None or not update.backward.runs_always:
             continue
         for clear in update.clears:
-            is_whole = clear.runs_always and clear.clears_surely(update.step)
-            if clear.passed_over_beside(update.backward):
-                continue
-            if is_whole or clears_all_by_hand(clear, update.step):
+            if clears_in_each_round(clear, update):
                 yield round.finding(
                     f"`{clear.text}` in every round leaves `{update.step.text}` the gradients of the last round only",
                     help=f"clear them after `{update.step.text}`, under the same condition",

@@ -90,9 +90,9 @@ def check(loader: Call):
     told = set()
     for call in calls:
         held = held_generator(call, anew)
-        if held is None or asks_who_it_is(call) or (call.module, call.node.lineno) in told:
+        if held is None or call.says("get_worker_info(", "get_worker_info as ") or is_behind_a_bound(call.node):
             continue
-        if is_behind_a_bound(call.node) or not all(leaves_alone(start, drawn_from(call)) for start in starts):
+        if (call.module, call.node.lineno) in told or not all(leaves_alone(o, drawn_from(call)) for o in starts):
             continue
         told.add((call.module, call.node.lineno))
         yield loader.finding(
@@ -158,11 +158,6 @@ def leaves_alone(start, generator: ast.expr, depth=2) -> bool:
         and all(leaves_alone(function, generator, depth - 1) for function in call.functions)
         for call in calls
     )
-
-
-def asks_who_it_is(call: Call) -> bool:
-    """Does the file ask for its worker? That it imports the function says nothing."""
-    return bool(call.calls("get_worker_info")) or call.says("get_worker_info as ")
 
 
 def drawn_from(call: Call) -> ast.expr | None:

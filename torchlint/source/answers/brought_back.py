@@ -8,6 +8,7 @@ import ast
 from collections.abc import Callable
 
 from torchlint.facts import fact, named, named_of
+from torchlint.source.answers.twins_in_torch import in_torch
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import method_class
@@ -93,11 +94,6 @@ def lets_gradients_through(name: str) -> bool:
         return not name.endswith("freq")
     row = fact(in_torch(name)) if name.startswith("numpy.") else None
     return row is not None and row.gives.startswith("tensor") and not (row.cuts or row.flat or row.creates)
-
-
-def in_torch(name: str) -> str:
-    """What a function of NumPy is called in torch, if that has it: `torch.quantile` for `numpy.percentile`."""
-    return f"torch.{name.removeprefix('numpy.').replace('percentile', 'quantile')}"
 
 
 def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
