@@ -96,7 +96,7 @@ iter().next | 1.13 | next({input}) | input | safe | iterators of Python 3 have n
 .reinforce | 0.4 | torch.distributions | | |
 """)
 
-# torchvision's versions by the torch they belong to: 0.13 is that of 1.12, 0.17 that of 2.2
+# torchvision's versions by the torch they belong to: 0.13 is that of 1.12, 0.15 that of 2.0, 0.17 that of 2.2
 REMOVED += rows("""
 torchvision.transforms.Scale | 1.12 | torchvision.transforms.Resize | same | safe |
 torchvision.transforms.RandomSizedCrop | 1.12 | torchvision.transforms.RandomResizedCrop | same | safe |
@@ -105,10 +105,11 @@ torchvision.transforms.functional_tensor.rgb_to_grayscale | 2.2 |
 torchvision.transforms.functional_tensor | 2.2 | torchvision.transforms.functional | | |
 torchvision.models.utils.load_state_dict_from_url | 1.12 | torch.hub.load_state_dict_from_url | same | safe |
 torchvision.models.utils | 1.12 | torch.hub | | |
+torchvision.models.mobilenet.model_urls torchvision.models.segmentation.segmentation.model_urls | 1.12 |
+    ResNet18_Weights.IMAGENET1K_V1.url and the like | | |
 torchvision.models.alexnet.model_urls torchvision.models.densenet.model_urls
     torchvision.models.googlenet.model_urls torchvision.models.inception.model_urls
-    torchvision.models.mobilenet.model_urls torchvision.models.resnet.model_urls
-    torchvision.models.segmentation.segmentation.model_urls torchvision.models.squeezenet.model_urls
-    torchvision.models.vgg.model_urls torchvision.models.video.resnet.model_urls | 1.12 |
+    torchvision.models.resnet.model_urls torchvision.models.squeezenet.model_urls
+    torchvision.models.vgg.model_urls torchvision.models.video.resnet.model_urls | 2.0 |
     ResNet18_Weights.IMAGENET1K_V1.url and the like | | |
 """)

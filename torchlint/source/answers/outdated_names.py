@@ -412,9 +412,12 @@ class _Search:
         )
 
     def _says_version(self, part: ast.AST) -> bool:
-        """`MAJOR` after `MAJOR, MINOR = map(int, torch.__version__.split(".")[:2])`"""
+        """`MAJOR` after `MAJOR, MINOR = map(int, torch.__version__.split(".")[:2])`, or `self.has_lstsq`"""
         scope = part.at.lookup(part.id) if isinstance(part, ast.Name) else None
-        given = [statement_of(b) for b in scope.bindings[part.id]] if scope is not None else []
+        bound = scope.bindings[part.id] if scope is not None else []
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+            bound = self.module.index.stored(part.attr)
+        given = map(statement_of, bound)
         return any(isinstance(g, ast.Assign) and self._asks(g.value) for g in given)
 
     def _asks(self, test: ast.expr) -> bool:

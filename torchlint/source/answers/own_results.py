@@ -11,7 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.training.dtypes import dtype
-from torchlint.source.training.graphs import ASKED
+from torchlint.source.training.graphs import CUTTING_ATTRIBUTES
 
 _COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare)
 
@@ -56,11 +56,16 @@ def _is_consumed(module: Module, read: ast.Name) -> bool:
     up = read.up
     if isinstance(up, _COMPUTING):
         return True
-    if isinstance(up, ast.Attribute) and isinstance(up.up, ast.Call) and up.up.func is up and up.attr not in ASKED:
+    if isinstance(up, ast.Attribute) and isinstance(up.up, ast.Call) and up.up.func is up and not _is_asked(up):
         return _makes_anew(module, up.up)
     if isinstance(up, ast.Attribute):
-        return up.attr in ASKED
+        return _is_asked(up)
     return isinstance(up, ast.Call) and up.func is not read and _makes_anew(module, up)
+
+
+def _is_asked(read: ast.Attribute) -> bool:
+    """Does it give something else than a tensor of the same memory?"""
+    return read.attr in CUTTING_ATTRIBUTES and read.attr not in ("data", "grad", "numpy")
 
 
 def _makes_anew(module: Module, call: ast.Call) -> bool:

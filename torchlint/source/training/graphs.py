@@ -37,8 +37,7 @@ from torchlint.source.training.roles import seems
 
 MAX_NODES = 300
 MAX_DEPTH = 24
-ASKED = frozenset("shape dtype device ndim requires_grad item tolist".split())  # of a tensor, for something else
-_CUTTING_ATTRIBUTES = ASKED | {"data", "grad", "numpy"}
+CUTTING_ATTRIBUTES = frozenset("data grad shape dtype device ndim requires_grad item tolist numpy".split())
 _CONTAINERS = frozenset("sum tuple list zip enumerate reversed sorted dict max min".split())
 _PLAIN = frozenset("float int bool str len range print round isinstance".split())
 # `LossConfig()` and `loss_weights()` give what goes with a loss, and none.
@@ -153,7 +152,7 @@ def is_cut(origin: Value) -> bool:
     """
     node = origin.node
     if isinstance(node, ast.Attribute):
-        return node.attr in _CUTTING_ATTRIBUTES
+        return node.attr in CUTTING_ATTRIBUTES
     if are_places(origin):
         return True
     if isinstance(node, ast.Call):
