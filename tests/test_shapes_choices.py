@@ -161,3 +161,14 @@ def test_what_is_changed_in_place_may_have_a_graph_only_then() -> None:
         print(shown.numpy())
         """
     assert said(text) == []
+
+
+def test_the_index_of_padding_may_fit_a_vocabulary_that_is_not_at_hand() -> None:
+    text = """
+        import json
+        from torch import nn
+
+        words = len(json.load(open("vocabulary.json")))
+        embedding = nn.Embedding(words + 1, 300, padding_idx=8019)
+        """
+    assert said(text) == []

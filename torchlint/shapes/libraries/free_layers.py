@@ -95,9 +95,9 @@ def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unkno
         positional = [one.pop(name) for name in (*names, *range(len(names), len(args))) if name in one]
         try:
             made.append(machine.foreign(kind, tuple(positional), one))
-        except ValueError as error:
+        except (ValueError, AssertionError) as error:
             if any(type(given.get(name)) is Unknown and name in str(error) for name in names):
-                return None  # of as many groups: the example does not fit, the number may
+                return None  # groups, the index of padding: the example does not fit them, the number may
             raise
     machine.incomplete = True
     return FreeLayer(unknown.reason, *made)
