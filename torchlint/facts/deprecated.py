@@ -183,5 +183,6 @@ torchvision.models.*(pretrained@0:bool) | 1.12 | weights= | weights | safe |
 torchvision.models.*(pretrained_backbone=) | 1.12 | weights_backbone= | | |
 torchvision.transforms.v2.ToTensor() | 2.1 |
     torchvision.transforms.v2.Compose([torchvision.transforms.v2.ToImage(),
-    torchvision.transforms.v2.ToDtype(torch.float32, scale=True)]) | all | safe |
+    torchvision.transforms.v2.ToDtype(torch.float32, scale=True)]) | all | unsafe |
+    it gives images, and scales tensors too
 """)

@@ -75,6 +75,7 @@ torch._six.int_classes | 2.0 | builtins.int | same | safe |
 torch._six.container_abcs | 2.0 | collections.abc | same | safe |
 torch._six | 2.0 | Python's own names | | | it was there for Python 2
 torch._utils._accumulate | 2.3 | itertools.accumulate | same | safe |
+torch.set_deterministic() | 1.11 | torch.use_deterministic_algorithms({d}) | d | safe |
 torch.set_deterministic | 1.11 | torch.use_deterministic_algorithms | same | safe |
 torch.is_deterministic | 1.11 | torch.are_deterministic_algorithms_enabled | same | safe |
 torch.utils.ffi | 1.0 | torch.utils.cpp_extension | | |
