@@ -36,8 +36,9 @@ def filled(
     if old is None or None in values.values():
         return None
     pattern = cst.parse_expression(re.sub(r"\{(\w+)\}", rf"{_MARK}\1", template))
-    if any(arg.keyword is not None for arg in old.args) and isinstance(_home(pattern), cst.List):
-        return None
+    named = any(arg.keyword is not None for arg in old.args)
+    if isinstance(_home(pattern), cst.List) and (named or len(old.args) < 2):
+        return None  # `multi_dot` refuses a list of one
     filling = _Filling(values, [_tight(arg) for arg in old.args])
     new = pattern.visit(filling)
     if passed and isinstance(new, cst.Call):
@@ -64,7 +65,7 @@ def _home(pattern: cst.BaseExpression) -> cst.CSTNode | None:
     """What holds the `...` of a template."""
     if isinstance(pattern, cst.Call):
         for arg in pattern.args:
-            if isinstance(arg.value, cst.List):
+            if isinstance(arg.value, cst.List) and any(isinstance(e.value, cst.Ellipsis) for e in arg.value.elements):
                 return arg.value
     return pattern
 
