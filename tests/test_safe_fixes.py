@@ -7,6 +7,7 @@ import pytest
 from torchlint.config import Selection, Settings
 from torchlint.linter import Job, fix_until_stable
 
+VARIABLE = "from torch.autograd import Variable\n\n"
 LEFT = {
     "integers have a sigmoid, and no logsigmoid": ("TL105", "print(torch.log(torch.sigmoid(x.long())))"),
     "truth values have none either": ("TL105", "m = torch.rand(2) > 0.5\nprint(torch.log(torch.sigmoid(m)))"),
@@ -17,6 +18,18 @@ LEFT = {
         "TL203",
         "net = nn.Linear(2, 1)\nlosses = []\nfor epoch in range(100):\n    loss = net(x).mean()\n    loss.retain_grad()\n"
         "    losses.append(loss)\n    loss.backward()\nprint([loss.grad for loss in losses])",
+    ),
+    "what `map` calls": ("TL803", f"{VARIABLE}x, y = map(Variable, batch)"),
+    "a class that is asked for its bases": ("TL803", f"{VARIABLE}print(issubclass(nn.Parameter, Variable))"),
+    "nothing, of which an empty tensor is made": ("TL803", f"{VARIABLE}def f(h=None):\n    return Variable(h)"),
+    "one thing after another": ("TL803", "it = iter(parts)\np.data.add_(next(it), next(it))"),
+    "numbers drawn in turn": ("TL803", "p.data.add_(torch.rand(1).item(), torch.rand(2))"),
+    "a product of one": ("TL803", "c = torch.chain_matmul(a)"),
+    "images in the place of tensors": ("TL803", "from torchvision.transforms import v2\n\nto_tensor = v2.ToTensor()"),
+    "whichever model": ("TL803", "from torchvision import models\n\nnet = models.get_model(name, pretrained=True)"),
+    "a name given on the way": (
+        "TL802",
+        "from torch.optim.lr_scheduler import StepLR\n\ns = StepLR(opt, 3, verbose=(loud := True))\nprint(loud)",
     ),
 }
 CHANGED = {
@@ -53,6 +66,27 @@ DONE = {
         "TL110",
         "loss = nn.CrossEntropyLoss(torch.rand(2, 3), torch.rand(2, 3))\nprint(loss.item())",
         "nn.CrossEntropyLoss()(torch.rand(2, 3), torch.rand(2, 3))",
+    ),
+    "the type of a tensor": (
+        "TL803",
+        f"{VARIABLE}def f(x: Variable | None):\n    return isinstance(x, (Variable, int))",
+        "(x: torch.Tensor | None)",
+    ),
+    "arguments that do nothing": (
+        "TL803",
+        "p.data.add_(-lr * len(batch), p.grad.data.sign())",
+        "add_(p.grad.data.sign(), alpha=-lr * len(batch))",
+    ),
+    "a product of two": ("TL803", "c = torch.chain_matmul(a, b)", "torch.linalg.multi_dot([a, b])"),
+    "an argument by its old name": (
+        "TL802",
+        "torch.set_deterministic(d=True)",
+        "torch.use_deterministic_algorithms(True)",
+    ),
+    "a name that is none": (
+        "TL802",
+        "from torch.optim.lr_scheduler import StepLR\n\ns = StepLR(opt, 3, verbose=loud)",
+        "StepLR(opt, 3)",
     ),
     "targets beside float64": (
         "TL402",

@@ -15,7 +15,7 @@ from torchlint.source.asking.spelled import PYTHONS_OWN, spelled
 from torchlint.source.flow.kinds import PARAMETER, TENSOR
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.text.index import has_stars
+from torchlint.source.text.index import has_stars, last_word
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.grads import requires_grad
 
@@ -27,6 +27,8 @@ _COCO = {"detection": "COCO_V1", "segmentation": "COCO_WITH_VOC_LABELS_V1", "vid
 _VARIABLE = "torch.autograd.Variable"
 _MAKES_ALIKE = ("new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
 _NO_TENSORS = (ast.Constant, ast.JoinedStr, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp, ast.ListComp)
+_TAKING_PLACE = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_PURE = ("builtins.abs", "builtins.float", "builtins.int", "builtins.len", "builtins.max", "builtins.min", "math.")
 _WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
 
 
@@ -53,7 +55,7 @@ def _by(place: Place, use: OutdatedUse, row: OutdatedName) -> Fix | None:
         if row.arguments == "value" and (called or isinstance(node.up, ast.Attribute)):
             return None
         text, imports = spelled(place, row.instead, name)
-        certainty = "unsafe" if row.name == _VARIABLE and _is_compared(node) else _certainty(place, row)
+        certainty = "unsafe" if row.name == _VARIABLE and not _is_asked_what_it_is(node) else _certainty(place, row)
         return place.fix(message, place.replace(name, text), applicability=certainty, imports=imports)
     if not called:
         return _as_decorator(place, row, name, message)
@@ -61,6 +63,8 @@ def _by(place: Place, use: OutdatedUse, row: OutdatedName) -> Fix | None:
         return None
     if row.arguments == "drop":
         [keyword] = [k for k in node.keywords if k.arg == row.condition.rstrip("=")]
+        if any(isinstance(part, _TAKING_PLACE) for part in ast.walk(keyword.value)):
+            return None
         left_out = place.without_argument(keyword)
         return place.fix(f"leave `{keyword.arg}` out", left_out, applicability=_certainty(place, row))
     if row.arguments == "add":
@@ -78,11 +82,16 @@ def _certainty(place: Place, row: OutdatedName) -> Applicability:
     return "unsafe" if row.fix == "unsafe" or row.doubt and place.project_says(row.doubt) else "safe"
 
 
-def _is_compared(node: ast.expr) -> bool:
-    """`type(x) == Variable` has been false for each tensor, while `isinstance(x, Variable)` is true."""
-    while isinstance(node.up, (ast.Tuple, ast.List)):
+def _is_asked_what_it_is(node: ast.expr) -> bool:
+    """`isinstance(x, Variable)` and `x: Variable` mean tensors. Others do not: `type(x) == Variable` has been false for
+    each tensor, and `map(Variable, batch)` takes integers, of which `torch.Tensor` makes none.
+    """
+    while isinstance(node.up, (ast.Tuple, ast.List, ast.BinOp, ast.Subscript)):
         node = node.up
-    return isinstance(node.up, ast.Compare)
+    up = node.up
+    if isinstance(up, ast.Call):
+        return last_word(up.func) == "isinstance" and node in up.args[1:]
+    return node in (getattr(up, "annotation", None), getattr(up, "returns", None))
 
 
 # Names
@@ -198,9 +207,36 @@ def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fi
         return None
     edits = place.rewrite(new, target)
     is_guessed = row.has_number_first and not is_data(place.module, call.func.value)
-    is_unsure = is_guessed or _is_asked_for(place, row.name, template)
+    may_be_none = row.name == _VARIABLE and _may_be_none(place, given["data"])  # of that an empty tensor was made
+    is_changed = may_be_none or _is_reordered(place, row.instead + signature, given)
+    is_unsure = is_guessed or is_changed or _is_asked_for(place, row.name, template)
     certainty = "unsafe" if is_unsure else _certainty(place, row)
     return place.fix(message, edits, *other, applicability=certainty, imports=tuple(imports))
+
+
+def _may_be_none(place: Place, data: ast.expr) -> bool:
+    return any(isinstance(one, ast.Constant) and one.value is None for one in place.origins_or_defaults(data))
+
+
+def _is_reordered(place: Place, wanted: str, given: dict[str, ast.expr]) -> bool:
+    """Do arguments change their places that have to be evaluated in turn: `x.add_(next(it), next(it))`?"""
+    before = sorted(given, key=lambda name: given[name].pos)
+    after = sorted(
+        given, key=lambda name: (wanted.find(f"{{{name}}}") < 0, wanted.find(f"{{{name}}}"), wanted.find(name))
+    )
+    acting = [name for name in before if any(_acts(place, part) for part in ast.walk(given[name]))]
+    if before == after or not acting:
+        return False
+    return len(acting) > 1 or any(isinstance(part, _TAKING_PLACE) for part in ast.walk(given[acting[0]]))
+
+
+def _acts(place: Place, part: ast.AST) -> bool:
+    """May something else come of it at another time?"""
+    if not isinstance(part, ast.Call):
+        return isinstance(part, _TAKING_PLACE)
+    call = place.at(part)
+    name = call.name(part.func) or ""
+    return not name.startswith(_PURE) and (call.fact is None or call.fact.random or call.fact.in_place)
 
 
 def _is_asked_for(place: Place, old: str, template: str) -> bool:
@@ -323,7 +359,7 @@ def _reduction_by_position(place: Place, call: ast.Call, name: str, position: in
 def _weights(place: Place, call: ast.Call, name: str, row: OutdatedName) -> Fix | None:
     """torchvision's `pretrained=True` became the name of the weights."""
     family = name.removeprefix("torchvision.models.").split(".")[0]
-    if any(word in name for word in ("backbone_utils", "quantization", "optical_flow", *_WITHOUT_WEIGHTS)):
+    if any(word in name for word in ("backbone_utils", "quantization", "optical_flow", "get_model", *_WITHOUT_WEIGHTS)):
         return None
     weights = f'"{_COCO.get(family, "IMAGENET1K_V1")}"'
     given: ast.AST
