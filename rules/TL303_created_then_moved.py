@@ -53,6 +53,7 @@ they are given in `moving_helpers.py` beside it.
 """
 
 import ast
+import re
 
 from torchlint import Call, Node, named, on_node
 from torchlint.source.answers.each_time import runs_each_time
@@ -110,6 +111,7 @@ def finding(move: Call, call: Call, device: str, fix):
     return move.finding(message, help=f"pass `device={device}`", fix=fix)
 
 
+DEVICE = re.compile(r"device(?:_?(?:id|idx|index|name|type|str|\d+))?$")  # `device_dtype` is none
 REFUSED = ("device", "generator", "out", "requires_grad", "pin_memory")
 
 
@@ -125,5 +127,7 @@ def target(move: Call) -> str | None:
     [device] = given
     if isinstance(device, ast.Constant):
         return move.source(device) if str(device.value).startswith(("cuda", "mps", "xpu")) else None
-    is_device = "device" in move.word(device).lower() or any(o.is_call("torch.device") for o in move.origins(device))
+    is_device = DEVICE.search(move.word(device).lower()) or any(o.is_call("torch.device") for o in move.origins(device))
+    if move.is_tensor(device):
+        return None  # its dtype is taken, too
     return move.source(device) if is_device and isinstance(device, (ast.Name, ast.Attribute, ast.Call)) else None
