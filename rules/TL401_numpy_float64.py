@@ -145,10 +145,15 @@ def check(call: Call):
         fix=call.fix(
             "convert to float32",
             call.with_suffix(call.node, ".float()"),
-            applicability="unsafe" if arrival.is_target or may_be_wanted(call) else "safe",
+            applicability="safe" if is_refused(arrival) and not may_be_wanted(call) else "unsafe",
         ),
         notes=[] if arrival.node.lineno == call.node.lineno else [call.note(arrival.node, "is used here")],
     )
+
+
+def is_refused(arrival) -> bool:
+    """A layer refuses float64. A loss computes in it, and with weights of float64 so does a layer."""
+    return isinstance(arrival.node, ast.Call) and not arrival.is_target
 
 
 def may_be_wanted(call: Call) -> bool:

@@ -40,6 +40,8 @@ class Arrival(NamedTuple):
 def arrivals(module: Module) -> dict[int, Arrival]:
     """By the id of the conversion's call: the first layer or loss that its tensor reaches without a cast."""
     found: dict[int, Arrival] = {}
+    if _follows_a_dtype(module):
+        return found
     set_weights = [(s, list(_conversions(Value(module, weights), 6))) for s, weights in _weights_set(module)]
     whole = _all_set([statement for statement, conversions in set_weights if conversions])
     for call in module.index.calls:
@@ -53,6 +55,23 @@ def arrivals(module: Module) -> dict[int, Arrival]:
             for conversion in conversions:
                 found.setdefault(id(conversion.node), Arrival(conversion, statement, False))
     return found
+
+
+def _follows_a_dtype(module: Module) -> bool:
+    """Does a model take the dtype that something else has: `net.to(x)`, `nn.Linear(2, 2, dtype=x.dtype)`?"""
+    moved = (call for call in module.index.callers("to") if isinstance(call.func, ast.Attribute))
+    for call in moved:
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if any(_is_a_dtype(module, one) for one in given) and kinds(Value(module, call.func.value)) == {MODULE}:
+            return True
+    layers = (
+        k.up for k in module.index.keywords("dtype") if isinstance(k.value, ast.Attribute) and k.value.attr == "dtype"
+    )
+    return any(isinstance(made, ast.Call) and kinds(Value(module, made)) == {MODULE} for made in layers)
+
+
+def _is_a_dtype(module: Module, given: ast.expr) -> bool:
+    return (last_word(given) or "").endswith("dtype") or kinds(Value(module, given)) == {TENSOR}
 
 
 def _all_set(statements: list[ast.Assign]) -> set[tuple[ast.AST | None, str]]:
