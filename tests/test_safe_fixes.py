@@ -7,6 +7,17 @@ import pytest
 from torchlint.config import Selection, Settings
 from torchlint.linter import Job, fix_until_stable
 
+NET = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        {}
+        return y + {}
+
+net = Net().to("cuda" if torch.cuda.is_available() else "cpu")"""
+ARRAY = "import numpy as np\n\nx = torch.from_numpy(np.ones((2, 2)))\n"
 VARIABLE = "from torch.autograd import Variable\n\n"
 LEFT = {
     "integers have a sigmoid, and no logsigmoid": ("TL105", "print(torch.log(torch.sigmoid(x.long())))"),
@@ -19,6 +30,23 @@ LEFT = {
         "net = nn.Linear(2, 1)\nlosses = []\nfor epoch in range(100):\n    loss = net(x).mean()\n    loss.retain_grad()\n"
         "    losses.append(loss)\n    loss.backward()\nprint([loss.grad for loss in losses])",
     ),
+    "an array has no device": (
+        "TL301",
+        NET.format("n = x.shape[0]; y = self.fc(torch.from_numpy(x).to(self.fc.weight.device))", "torch.ones(n, 2)"),
+    ),
+    "a field of a tuple": ("TL301", NET.format("n = x.size; y = self.fc(x[0])", "torch.ones(n, 2)")),
+    "another thing of the name": (
+        "TL301",
+        NET.format("n = x.shape[0]; y = self.fc(x)", "sum(torch.ones(x, 2) for x in (n, n))"),
+    ),
+    "a dtype called after the device": ("TL303", "for i in range(2):\n    y = torch.zeros(2).to(device_dtype)"),
+    "a tensor called after the device": (
+        "TL303",
+        "on_device = torch.rand(2)\nfor i in range(2):\n    y = torch.zeros(2).to(on_device)",
+    ),
+    "a model in the dtype of its input": ("TL401", f"{ARRAY}net = nn.Linear(2, 2).to(x.dtype)\nprint(net(x))"),
+    "a layer in the dtype of its input": ("TL401", f"{ARRAY}print(nn.Linear(2, 2, dtype=x.dtype)(x))"),
+    "weights of float64": ("TL401", f"{ARRAY}net = nn.Embedding(2, 2)\nnet.weight = nn.Parameter(x)\nprint(net(i))"),
     "what `map` calls": ("TL803", f"{VARIABLE}x, y = map(Variable, batch)"),
     "a class that is asked for its bases": ("TL803", f"{VARIABLE}print(issubclass(nn.Parameter, Variable))"),
     "nothing, of which an empty tensor is made": ("TL803", f"{VARIABLE}def f(h=None):\n    return Variable(h)"),
@@ -87,6 +115,21 @@ DONE = {
         "TL802",
         "from torch.optim.lr_scheduler import StepLR\n\ns = StepLR(opt, 3, verbose=loud)",
         "StepLR(opt, 3)",
+    ),
+    "a tensor has a device": (
+        "TL301",
+        NET.format("n = x.shape[0]; y = self.fc(x)", "torch.ones(n, 2)"),
+        "torch.ones(n, 2, device=x.device)",
+    ),
+    "a device": (
+        "TL303",
+        "for i in range(2):\n    y = torch.zeros(2).to(args.device_id)",
+        "torch.zeros(2, device=args.device_id)",
+    ),
+    "a layer of float32": (
+        "TL401",
+        f"{ARRAY}net = nn.Linear(2, 2).to(device)\nprint(net(x))",
+        "np.ones((2, 2))).float()",
     ),
     "targets beside float64": (
         "TL402",

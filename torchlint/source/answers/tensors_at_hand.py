@@ -19,16 +19,26 @@ _READ_OF_TENSORS = frozenset(
     "shape size dim ndim dtype device view reshape flatten squeeze unsqueeze permute transpose expand to float long"
     " new_zeros new_ones new_full new_empty new_tensor".split()
 )
+_ATTRIBUTES = frozenset("shape ndim dtype device".split())  # the others are methods
+_MAKING = frozenset("from_numpy tensor as_tensor asarray array Tensor FloatTensor LongTensor DoubleTensor".split())
 _TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _ASKING = ("isinstance", "is_tensor", "type", "hasattr", "callable")
 
 
 def is_at_hand(module: Module, function: ast.FunctionDef, parameter: ast.arg, place: ast.AST) -> bool:
     """Is it a tensor there, which knows the device of the others?"""
-    if isinstance(default_of(function, parameter), ast.expr):
+    if isinstance(default_of(function, parameter), ast.expr) or _is_hidden(function, parameter.arg, place):
         return False
     found = _bindings_at(function, parameter, place)
     return all(_is_tensor(module, bound) and not _is_asked(module, bound) for bound in found)
+
+
+def _is_hidden(function: ast.FunctionDef, name: str, place: ast.AST) -> bool:
+    """Does the name mean another thing there, as in `[torch.ones(x) for x in sizes]`?"""
+    around = place
+    while not hasattr(around, "scope"):
+        around = around.up
+    return around.scope.lookup(name) is not function.scope
 
 
 def _bindings_at(function: ast.FunctionDef, parameter: ast.arg, place: ast.AST) -> list[ast.AST]:
@@ -59,7 +69,16 @@ def _is_tensor(module: Module, bound: ast.AST) -> bool:
             return False
         if is_tensor(Value(module, stored.value)):
             return True
-    return any(isinstance(use.up, ast.Attribute) and use.up.attr in _READ_OF_TENSORS for use in uses(module, bound))
+    read = uses(module, bound)
+    if any(isinstance(use.up, ast.Call) and last_word(use.up.func) in _MAKING for use in read):
+        return False  # an array, of which a tensor is made
+    return any(isinstance(use.up, ast.Attribute) and _is_read_of_tensors(use.up) for use in read)
+
+
+def _is_read_of_tensors(read: ast.Attribute) -> bool:
+    """`x.shape`, `x.size(0)`; `batch.size` alone may be a field."""
+    is_called = isinstance(read.up, ast.Call) and read.up.func is read
+    return read.attr in _READ_OF_TENSORS and (is_called or read.attr in _ATTRIBUTES)
 
 
 def _is_on_the_cpu(value: ast.expr) -> bool:
