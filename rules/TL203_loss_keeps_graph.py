@@ -252,19 +252,12 @@ def may_be_a_number(place, kept) -> bool:
     return is_chosen and any(isinstance(origin.node, ast.Constant) for origin in place.origins(kept.part))
 
 
-def has_grad(place) -> bool:
-    """Does something keep its own gradient? Detached, it has none: whoever calls `retain_grad` reads it later."""
-    return any(place.calls("retain_grad"))
-
-
 def found(place, kept, why: str, severity="warning"):
     part, into = ast.unparse(kept.part), ast.unparse(kept.into)
     is_table = any(isinstance(origin.node, ast.Dict) and not origin.path for origin in place.origins(kept.part))
-    fix = place.fix(
-        "detach what is collected",
-        place.with_suffix(kept.part, ".detach()"),
-        applicability="safe" if (kept.is_loss or place.is_tensor(kept.part)) and not has_grad(place) else "unsafe",
-    )
+    is_plain = (kept.is_loss or place.is_tensor(kept.part)) and not any(place.calls("retain_grad"))  # read later
+    edit = place.with_suffix(kept.part, ".detach()")
+    fix = place.fix("detach what is collected", edit, applicability="safe" if is_plain else "unsafe")
     named = "value" if is_table else part if isinstance(kept.part, ast.Name) else "…"
     return place.finding(
         f"`{into}` keeps the graph of `{part}` of every round, and memory grows",
