@@ -17,7 +17,7 @@ from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language.cut_short import may_be_longer
-from torchlint.shapes.libraries import defaults, onlookers, saving, sparse
+from torchlint.shapes.libraries import defaults, onlookers, packed_lengths, saving, sparse
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
@@ -298,7 +298,8 @@ def _pack_padded_sequence(machine, input, lengths, *args, **kwargs):
     """torch makes whole numbers of lengths that are no tensor."""
     if isinstance(lengths, Array):
         lengths = machine.foreign(torch.empty, (lengths.shape,), {"dtype": torch.int64, "device": device_tags.CPU})
-    return machine.foreign(nn.utils.rnn.pack_padded_sequence, (input, lengths, *args), kwargs)
+    made = machine.foreign(nn.utils.rnn.pack_padded_sequence, (input, lengths, *args), kwargs)
+    return packed_lengths.left_open(machine, made)
 
 
 def _legacy(dtype: torch.dtype, home: str | None = None):

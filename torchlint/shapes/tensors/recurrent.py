@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 
 from torchlint.shapes.core.values import machines
 from torchlint.shapes.tensors import open_lengths
@@ -55,7 +56,9 @@ def _packed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 
 def pack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """`_pack_padded_sequence`: every sequence is taken to be as long as the longest may be."""
+    """`_pack_padded_sequence`: each sequence is as long as is said; where the numbers are not known, as the longest may
+    be.
+    """
     data, lengths, batch_first = args
     if lengths.dim() != 1 or lengths.dtype is not torch.int64:
         raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor")
@@ -66,7 +69,33 @@ def pack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {lengths.shape[0]} (batch_size={batch})"
         )
-    return data.flatten(0, 1), torch.full((steps,), batch)
+    known = _numbers(lengths)
+    if known and 0 < min(known) and max(known) <= steps:
+        sizes = torch.tensor([sum(length > step for length in known) for step in range(max(known))])
+        rows = data.flatten(0, 1).narrow(0, 0, sum(known))
+    else:
+        sizes = torch.full((min(open_lengths.longest(lengths) or steps, steps),), batch)
+        rows, known = data.flatten(0, 1), []
+    sizes.untyped_storage().packed = Packed(batch, known)
+    return rows, sizes
+
+
+class Packed(NamedTuple):
+    """How many sequences were packed, and how long each is, if that is known."""
+
+    batch: int
+    lengths: list[int]
+
+
+def _numbers(lengths: torch.Tensor) -> list[int]:
+    known = lengths.untyped_storage().__dict__.get("real")
+    return known.tolist() if known is not None and known.shape == lengths.shape else []
+
+
+def are_taken_for_full(packed: PackedSequence) -> bool:
+    """Whether nobody knows how long its sequences are."""
+    held = packed.batch_sizes.untyped_storage().__dict__.get("packed")
+    return held is not None and not held.lengths
 
 
 def overrun(packed: tuple[torch.Tensor, torch.Tensor], text: str) -> None:
@@ -87,11 +116,10 @@ def _unpack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     data, batch_sizes, batch_first, _, total_length = args
     _check(function, args, batch_sizes)
     steps = max(batch_sizes.shape[0], 1)
-    batch = data.shape[0] // steps
-    data = data.unflatten(0, (batch, steps))
-    if total_length > steps:
-        data = data[:, :1].expand(batch, total_length, *data.shape[2:])
-    return (data if batch_first else data.transpose(0, 1)).contiguous(), torch.full((batch,), steps)
+    held = batch_sizes.untyped_storage().__dict__.get("packed") or Packed(data.shape[0] // steps, [])
+    data = data[:1].unsqueeze(0).expand(held.batch, max(total_length, steps), *data.shape[1:])
+    lengths = torch.tensor(held.lengths) if held.lengths else torch.full((held.batch,), steps)
+    return (data if batch_first else data.transpose(0, 1)).contiguous(), lengths
 
 
 HANDLERS = {
