@@ -5,6 +5,7 @@ is read of it, as long as nobody asks what it is and no other thing has taken it
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
@@ -13,14 +14,14 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, statement_of, within
 from torchlint.source.text.spelling import receiver
+from torchlint.source.training.graphs import CUTTING_ATTRIBUTES
 from torchlint.source.training.regions import loops_around
 
 _READ_OF_TENSORS = frozenset(
     "shape size dim ndim dtype device view reshape flatten squeeze unsqueeze permute transpose expand to float long"
     " new_zeros new_ones new_full new_empty new_tensor".split()
 )
-_ATTRIBUTES = frozenset("shape ndim dtype device".split())  # the others are methods
-_MAKING = frozenset("from_numpy tensor as_tensor asarray array Tensor FloatTensor LongTensor DoubleTensor".split())
+_MAKING = re.compile(r"(?:as_?)?array|from_numpy|(?:as_)?\w*tensor", re.IGNORECASE)
 _TAKING = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _ASKING = ("isinstance", "is_tensor", "type", "hasattr", "callable")
 
@@ -70,7 +71,7 @@ def _is_tensor(module: Module, bound: ast.AST) -> bool:
         if is_tensor(Value(module, stored.value)):
             return True
     read = uses(module, bound)
-    if any(isinstance(use.up, ast.Call) and last_word(use.up.func) in _MAKING for use in read):
+    if any(isinstance(use.up, ast.Call) and _MAKING.fullmatch(last_word(use.up.func)) for use in read):
         return False  # an array, of which a tensor is made
     return any(isinstance(use.up, ast.Attribute) and _is_read_of_tensors(use.up) for use in read)
 
@@ -78,7 +79,7 @@ def _is_tensor(module: Module, bound: ast.AST) -> bool:
 def _is_read_of_tensors(read: ast.Attribute) -> bool:
     """`x.shape`, `x.size(0)`; `batch.size` alone may be a field."""
     is_called = isinstance(read.up, ast.Call) and read.up.func is read
-    return read.attr in _READ_OF_TENSORS and (is_called or read.attr in _ATTRIBUTES)
+    return read.attr in _READ_OF_TENSORS and (is_called or read.attr in CUTTING_ATTRIBUTES)
 
 
 def _is_on_the_cpu(value: ast.expr) -> bool:

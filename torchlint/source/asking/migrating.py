@@ -28,7 +28,7 @@ _VARIABLE = "torch.autograd.Variable"
 _MAKES_ALIKE = ("new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
 _NO_TENSORS = (ast.Constant, ast.JoinedStr, ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.GeneratorExp, ast.ListComp)
 _TAKING_PLACE = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-_PURE = ("builtins.abs", "builtins.float", "builtins.int", "builtins.len", "builtins.max", "builtins.min", "math.")
+_PURE = re.compile(r"math\.|builtins\.(?:abs|float|int|len|max|min)$")
 _WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
 
 
@@ -236,7 +236,7 @@ def _acts(place: Place, part: ast.AST) -> bool:
         return isinstance(part, _TAKING_PLACE)
     call = place.at(part)
     name = call.name(part.func) or ""
-    return not name.startswith(_PURE) and (call.fact is None or call.fact.random or call.fact.in_place)
+    return not _PURE.match(name) and (call.fact is None or call.fact.random or call.fact.in_place)
 
 
 def _is_asked_for(place: Place, old: str, template: str) -> bool:
