@@ -67,6 +67,13 @@ def test_whether_a_round_is_seen_through(line, answer):
     assert round_of(f"loss.backward()\n{line}").is_seen_through is answer
 
 
+def test_more_calls_than_are_looked_at_may_do_anything():
+    calls = "x = torch.relu(torch.relu(x))\n" * 2000
+    assert not round_of(f"loss.backward()\n{calls}optimizer.step()").is_seen_through
+    [update] = round_of(f"loss.backward()\noptimizer.step()\n{calls}optimizer.zero_grad()").updates
+    assert update.is_cleared is None
+
+
 def test_an_update_is_a_record_of_what_happens_to_the_gradients_of_a_step():
     found = round_of(
         "optimizer.zero_grad()\nother.zero_grad()\na.backward()\nb.backward()\nscaler.unscale_(optimizer)\n"

@@ -31,7 +31,7 @@ from torchlint.source.text.index import (
 from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.counted import counts_rounds, is_between, passing_over
 from torchlint.source.training.each_round import depends_on_round
-from torchlint.source.training.events import Event, events
+from torchlint.source.training.events import MAX_EVENTS, Event, events
 from torchlint.source.training.filled_ones import goes_through_some
 from torchlint.source.training.heirs import goes_up, is_empty, is_left_to_others, put_in_place
 from torchlint.source.training.naming import is_named, sounds_like
@@ -374,9 +374,13 @@ def _is_wrapper(optimizer: Value, step: Act) -> bool:
 
 @remembered
 def acts(module: Module, body: list[ast.stmt]) -> list[Act]:
-    """The events of some statements that matter for training, in their order."""
-    found = [act for event in events(module, body) if (act := _act(event))]
-    return [one for act in found for one in _each_given(act)]
+    """The events of some statements that matter for training, in their order. Of more than are looked at, the last one
+    stands for all that may follow.
+    """
+    seen = events(module, body)
+    found = [act for event in seen if (act := _act(event))]
+    rest = [Act(seen[-1], OPAQUE, None)] if len(seen) >= MAX_EVENTS else []
+    return [one for act in found for one in _each_given(act)] + rest
 
 
 def _each_given(act: Act) -> list[Act]:
