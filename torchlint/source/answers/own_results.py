@@ -8,7 +8,8 @@ from torchlint.facts import FACTS
 from torchlint.facts.rows import Fact
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.training.dtypes import dtype
 from torchlint.source.training.graphs import CUTTING_ATTRIBUTES
@@ -37,18 +38,16 @@ def _keeps_its_dtype(module: Module, change: ast.AugAssign) -> bool:
 def _is_of_one_name(module: Module, name: ast.Name, made: ast.AST) -> bool:
     """Is that name alone given the result, and is what reads it before the change through with it then?"""
     scope = name.at.lookup(name.id)
-    if scope is None or scope is not name.at:
+    if scope is None or scope is not name.at or len(scope.bindings[name.id]) > MAX_BINDINGS:
         return False  # another function may read it at any time
     for bound in reaching(name, scope):
         given = getattr(bound, "up", None)
         if not isinstance(given, ast.Assign) or given.targets != [bound] or given.value is not made:
             return False  # an element of a list, a part of a tuple
-    loads = [one for one in module.index.names(name.id) if one.at.lookup(name.id) is scope and _is_load(one)]
-    return all(one.at is scope and (one.pos > name.pos or _is_consumed(module, one)) for one in loads)
-
-
-def _is_load(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Load)
+        reads = uses(module, bound)
+        if not all(read.at is scope and (read.pos > name.pos or _is_consumed(module, read)) for read in reads):
+            return False
+    return True
 
 
 def _is_consumed(module: Module, read: ast.Name) -> bool:
