@@ -124,7 +124,7 @@ class Operations(Texts):
         ):
             return self.operate_in_part(apply, a, b, unknown)
         report_use(unknown, "operator", (apply, other))
-        if (longer := lengthened(self, apply, a, b)) is not None:
+        if type(other) in (list, tuple) and (longer := lengthened(self, apply, a, b)) is not None:
             return longer
         if type(other) is Unknown or isinstance(other, (int, float, torch.Tensor)):
             both = (unknown, other) if type(other) is Unknown else (unknown,)
