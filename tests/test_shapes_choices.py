@@ -172,3 +172,30 @@ def test_the_index_of_padding_may_fit_a_vocabulary_that_is_not_at_hand() -> None
         embedding = nn.Embedding(words + 1, 300, padding_idx=8019)
         """
     assert said(text) == []
+
+
+def test_a_setting_that_turns_a_layer_both_ways_is_true_or_false() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Encoder(nn.Module):
+            def __init__(self, params):
+                super().__init__()
+                self.params = params
+                self.directions = 2 if params.rnn_encoder_bidirectional == True else 1
+                self.embedding = nn.Embedding(params.vocab_size, params.embed_size)
+                self.rnn = nn.GRU(
+                    params.embed_size,
+                    params.rnn_hidden_size,
+                    num_layers=params.rnn_num_layers,
+                    bidirectional=params.rnn_encoder_bidirectional,
+                    batch_first=True,
+                )
+
+            def forward(self, words):
+                count, _ = words.shape
+                size = (self.params.rnn_num_layers * self.directions, count, self.params.rnn_hidden_size)
+                return self.rnn(self.embedding(words), torch.zeros(size))
+        """
+    assert said(text) == []

@@ -50,8 +50,10 @@ class GuessedSettings(StandIn):
         known = self._uses.of(name) if self._uses is not None else None
         if known is not None and known.is_settings:
             return GuessedSettings(self._second, {}, self._uses, self._written)
-        found = known.values(by_name(name, self._second)) if known is not None else []
-        return found[0] if found else by_name(name, self._second)
+        # True is compared with: another number would turn a layer both ways, and not what is sized by it.
+        usual = self._second if name.endswith("bidirectional") else by_name(name, self._second)
+        found = known.values(usual) if known is not None else []
+        return found[0] if found else usual
 
     def __getitem__(self, name: Any) -> Any:
         return getattr(self, name) if isinstance(name, str) else Unknown("a setting")
