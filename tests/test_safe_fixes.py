@@ -134,7 +134,7 @@ DONE = {
     "targets beside float64": (
         "TL402",
         "p = torch.rand(2, dtype=torch.float64)\nloss = F.binary_cross_entropy(p, torch.tensor([0, 1]))",
-        "torch.tensor([0, 1]).double()",
+        "torch.tensor([0, 1]).to(torch.float64)",
     ),
 }
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"
