@@ -92,9 +92,9 @@ in_tests = False
 )
 def check(call: Call):
     loss = call.made() or call
-    if loss.has_stars or any(loss.is_given(*told) for told in (("ignore_index", None), ("weight", None))):
+    if loss.has_stars or len(loss.node.args) > (2 if loss is call else 0):
         return
-    if loss.argument("reduction") is not None or len(loss.node.args) > (2 if loss is call else 0):
+    if any(map(loss.is_given, ("ignore_index", "weight", "reduction", "reduce"))):  # a mask may come behind
         return
     target = call.argument("target", 1)
     padded = padding_of(call.value.at(target, ())) if target is not None else None

@@ -14,7 +14,7 @@ def contrast(encoder, first, second, temperature=0.1):
 ```python fixed
 def contrast(encoder, first, second, temperature=0.1):
     a = F.normalize(encoder(first), dim=1)
-    b = F.normalize(encoder(second), dim=0)
+    b = F.normalize(encoder(second), dim=1)
     scores = a @ b.t() / temperature
     return F.cross_entropy(scores, torch.arange(len(a)))
 ```
@@ -58,7 +58,7 @@ def check(call: Call):
             yield call.finding(
                 f"`{made[0].short}` makes each feature of unit length over the batch, and samples are compared",
                 help="normalise each sample, `dim=1`",
-                fix=call.fix("normalise each sample", made[0].with_keyword("dim", "1"), applicability="unsafe"),
+                fix=of_each_sample(made),
                 notes=[call.note(product, "compared here"), call.note(call, "each is to be most like its partner")],
                 at=made[0],
             )
@@ -68,6 +68,13 @@ def is_counted(call: Call, labels: ast.expr) -> bool:
     """`torch.arange(len(first))`: the first sample of the one belongs to the first of the other."""
     made = call.origins(labels, SAME_NUMBERS)
     return len(made) == 1 and made[0].does("arange") and len(made[0].node.args) == 1
+
+
+def of_each_sample(made: list[Call]):
+    """Both sides, or what is both: one alone would be wrong, and nobody would say so."""
+    edits = [one.with_keyword("dim", "1") for one in {one.node: one for one in made}.values()]
+    is_plain = all(one.module is made[0].module and len(one.node.args) < 3 for one in made)
+    return made[0].fix("normalise each sample", *edits, applicability="unsafe") if is_plain else None
 
 
 def is_over_the_batch(made: Call) -> bool:

@@ -90,7 +90,8 @@ def _lengths(compared: Operation) -> _Lengths | None:
         return None
     bounds = [arg for arg in drawn.args[:2] if type(arg) is int]
     starts = [arg for arg in counted.args if type(arg) is int][:-1]
-    if not bounds or any(bounds[:-1]) or any(starts) or drawn.kwargs.keys() & {"low", "high"}:
+    named = {"start", "step"} & counted.kwargs.keys() | {"low", "high"} & drawn.kwargs.keys()
+    if not bounds or any(bounds[:-1]) or any(starts) or named:
         return None
     return _Lengths(math.prod(drawn.result.shape), bounds[-1])
 

@@ -119,7 +119,6 @@ def _terms(top: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
 
 
 @remembered
-@remembered
 def _says_deviation(module: Module) -> bool:
     """Is it elsewhere taken for the logarithm of the deviation: `torch.exp(2 * logvar)`, `logvar.exp() ** 2`?"""
     for call in module.index.calls_of("exp", inside=module.tree):

@@ -114,7 +114,7 @@ def _of_filled_list(target: Value, bound: ast.AST) -> Value | None:
 def _is_padding(padded: Padded) -> bool:
     """Does it plainly stand for no token?"""
     if padded.filling is None or number(padded.filling) == 0 and not _is_named(padded.filling):
-        return bool(_ZERO_IS_PADDING.search(padded.made.module.index.text))
+        return padded.made.module.finds(_ZERO_IS_PADDING)
     return _is_named(padded.filling)
 
 

@@ -28,7 +28,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, standing_in, statement_of, within
-from torchlint.source.text.spelling import receiver, unparsed
+from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.naming import sounds_like
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
@@ -233,13 +233,13 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
 @remembered
 def _kept_as(module: Module, init: ast.FunctionDef, attribute: str) -> set[str]:
     """`net` of `self.net = net`, or of `self.net, self.lr = net, lr`"""
-    found = set()
-    for assign in module.index.inside(init, ast.Assign):
-        for target in assign.targets:
-            is_several = isinstance(target, ast.Tuple) and isinstance(assign.value, ast.Tuple)
-            pairs = zip(target.elts, assign.value.elts) if is_several else ((target, assign.value),)
-            found |= {unparsed(value) for one, value in pairs if unparsed(one) == attribute}
-    return found
+    pairs = (
+        pair
+        for assign in module.index.inside(init, ast.Assign)
+        for target in assign.targets
+        for pair in paired(target, assign.value)
+    )
+    return {unparsed(value) for one, value in pairs if unparsed(one) == attribute}
 
 
 def _is_run_behind(module: Module, cls: ast.ClassDef, method: ast.FunctionDef, optimizer: ast.Assign) -> bool:

@@ -12,7 +12,7 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import PARAMETER, kinds
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars, last_word
-from torchlint.source.text.spelling import constant_key, receiver
+from torchlint.source.text.spelling import constant_key, receiver, unparsed
 
 _JOINS, _TURNS = named_of("cat"), named_of("transpose", "permute")
 _CHANNELS_FIRST = frozenset(f"torch.nn.{name}1d()" for name in "Conv MaxPool AvgPool".split())
@@ -84,7 +84,7 @@ def _is_cut_second(part: ast.Subscript) -> bool:
         return False
     stop = parts[1].upper
     is_size = isinstance(stop, (ast.Call, ast.Subscript))
-    return parts[0].upper is None and is_size and ast.unparse(stop).endswith((".size(1)", ".shape[1]"))
+    return parts[0].upper is None and is_size and unparsed(stop).endswith((".size(1)", ".shape[1]"))
 
 
 def _sizes(made: Value) -> list[int | str]:
@@ -95,7 +95,7 @@ def _sizes(made: Value) -> list[int | str]:
     if len(created) != 1 or has_stars(created[0]) or not created[0].args:
         return []
     given = created[0].args[0].elts if isinstance(created[0].args[0], (ast.Tuple, ast.List)) else created[0].args
-    return [one.value if isinstance(one, ast.Constant) else ast.unparse(one) for one in given]
+    return [one.value if isinstance(one, ast.Constant) else unparsed(one) for one in given]
 
 
 def _creates(call: Value) -> bool:
@@ -126,7 +126,7 @@ def _turned(call: ast.Call) -> ast.expr | None:
         of, *given = given
     axes = given[0].elts if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)) else given
     turned = (["1", "2"], ["2", "1"], ["-1", "-2"], ["-2", "-1"], ["0", "2", "1"])
-    return of if [ast.unparse(one) for one in axes] in turned else None
+    return of if [unparsed(one) for one in axes] in turned else None
 
 
 def _gives_channels(value: Value, depth: int) -> bool:

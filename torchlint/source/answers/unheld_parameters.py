@@ -78,7 +78,7 @@ def orphans(module: Module) -> Iterator[Orphan]:
 
 def may_be_held_elsewhere(module: Module) -> bool:
     """Does a file say what may give parameters to an optimizer, freeze them, or use them by themselves?"""
-    return bool(_ELSEWHERE.search(module.index.text))
+    return module.finds(_ELSEWHERE)
 
 
 def _wholes(func: Value) -> Iterator[Value]:
