@@ -272,7 +272,7 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
     elif isinstance(node, ast.Attribute) and (fields := _fields(origin)) is not None:
         yield from fields
         return
-    elif isinstance(node, ast.Subscript) and strict and not isinstance(node.slice, ast.Constant) and _is_beside(origin):
+    elif isinstance(node, ast.Subscript) and strict and _is_of_a_loop(node.slice) and _is_beside(origin):
         parts = []
     elif isinstance(node, (ast.Subscript, ast.Attribute)):
         parts = [node.value]
@@ -304,6 +304,12 @@ def _is_table_beside(origin: Value) -> bool:
     if not isinstance(func, ast.Attribute) or func.attr not in ("items", "values"):
         return False
     return isinstance(func.value, ast.Attribute) or _is_beside(origin.at(func, ()))
+
+
+def _is_of_a_loop(key: ast.expr) -> bool:
+    """`name` of `for name in sums:`; what is picked by a mask is no entry of a table."""
+    scope = key.at.lookup(key.id) if isinstance(key, ast.Name) else None
+    return scope is not None and all(isinstance(bound.up, ast.For) for bound in scope.bindings[key.id])
 
 
 def _is_beside(part: Value) -> bool:
