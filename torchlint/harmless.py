@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 
@@ -39,9 +38,9 @@ _PINNED = "the project is kept at an earlier torch"
 
 
 class Harmless:
-    """Asked of what is found in one file. Made while its tree is at hand; what it needs to know it finds when asked."""
+    """Asked of what is found in one file. Most have nothing: what it needs to know it finds when asked."""
 
-    def __init__(self, view: View, text: str, tree: ast.Module, rules: Mapping[str, Rule], is_for_other_torch: bool):
+    def __init__(self, view: View, text: str, rules: Mapping[str, Rule], is_for_other_torch: bool):
         self._view = view
         self._text = text
         self._rules = rules
@@ -50,13 +49,11 @@ class Harmless:
         self._again = again = cache(lambda: parse(text))  # that of the file has been let go when all is found
         self._left_before = LeftBefore(view.path, text, again)
         uses = SeenUses(view, text)
-        self._unreached = Unreached(view, tree, uses)
+        self._unreached = Unreached(view, again, uses)
         self._unused_in_notebook = UnusedInNotebook(view, text, uses)
         self._switched_off = SwitchedOff(view, again)
         self._never_chosen = NeverChosen(view, uses, self._switched_off.has)
         self._overridden = Overridden(view, uses)
-        self._tried = caught(tree)
-        self._awaited = awaited(tree) if "raises(" in text or "assertRaises" in text else set()
         self._proved: dict[int, set[str]] = {}
         self._behind_imports: LeftBefore | None = None
 
@@ -126,6 +123,15 @@ class Harmless:
             return False
         is_tried = finding.severity == "error" and finding.span.line in self._tried
         return is_tried or finding.span.line in self._awaited or self._comments.announce(finding.lines)
+
+    @cached_property
+    def _tried(self) -> set[int]:
+        return caught(self._again())
+
+    @cached_property
+    def _awaited(self) -> set[int]:
+        says_so = "raises(" in self._text or "assertRaises" in self._text
+        return awaited(self._again()) if says_so else set()
 
     @cached_property
     def _comments(self) -> Comments:

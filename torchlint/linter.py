@@ -160,7 +160,6 @@ def _lint_module(text: str, job: Job) -> Outcome:
         chosen = [rule for rule in chosen if not rule.hears("operation")]
     remarks = _remarks(settings, rules)
     part = _part(tree, job.changed)
-    harmless = Harmless(view, text, tree, rules, bool(settings.target_torch))
     world = World(view, target(settings.target_torch))
     try:
         text_world = _text_world(text, job, tree, world, [] if starts else chosen, remarks, part)
@@ -174,6 +173,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     ran = dry.findings if dry else []
     findings = _once(text_world.findings + ran, rules)
     findings = [f for f in findings if not is_read_there(f, rules.get(f.code), view, world.target)]
+    harmless = Harmless(view, text, rules, bool(settings.target_torch))
     findings = [f for f in harmless.weighed(findings, ran) if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0

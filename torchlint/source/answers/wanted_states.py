@@ -94,7 +94,7 @@ def _reads_of_attribute(module: Module, attribute: str) -> list[tuple[Module, as
 
 @remembered
 def _unreached(module: Module) -> Unreached:
-    return Unreached(module.world.view, module.tree)
+    return Unreached(module.world.view, lambda: module.tree)
 
 
 def _goes_on(home: Module, read: ast.expr, keys: set | None, place: ast.AST) -> bool:

@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -113,12 +113,15 @@ class Unreached:
     file without a tree is none that Python reads.
     """
 
-    def __init__(self, view: View, tree: ast.Module | None, uses: SeenUses | None = None):
+    def __init__(self, view: View, tree: Callable[[], ast.Module] | None, uses: SeenUses | None = None):
         self._view = view
         self._uses = uses
-        self._is_python = tree is not None
-        self._known = _outline(tree) if tree is not None else _Outline((), (), ())
+        self._tree = tree
         self._asked: dict[_Definition, bool] = {}
+
+    @cached_property
+    def _known(self) -> _Outline:
+        return _outline(self._tree()) if self._tree is not None else _Outline((), (), ())
 
     @cached_property
     def _reached(self) -> Reached | None:
@@ -147,7 +150,7 @@ class Unreached:
         view = self._view
         folder, file = os.path.split(view.path)
         of = _COPY.fullmatch(file)
-        if self._is_python or of is None or view.document(os.path.join(folder, f"{of[1]}.py")) is None:
+        if self._tree is not None or of is None or view.document(os.path.join(folder, f"{of[1]}.py")) is None:
             return False
         own = file.removesuffix(".py")
         named = re.compile(rb"\b" + own.encode() + rb"\b(?!\*)")  # `test_*` are others
