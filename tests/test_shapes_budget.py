@@ -200,6 +200,19 @@ def test_rounds_that_call_what_nobody_knows_are_paid_for():
     assert many < 4 * few
 
 
+def test_a_stack_of_what_nobody_knows_is_walked_through_twice():
+    text = """
+import torch
+stack, seen = [torch.ones(2, requires_grad=True).sum().grad_fn], []
+while stack:
+    node = stack.pop()
+    for child, _ in node.next_functions:
+        stack.append(child)
+        seen.append(child)
+"""
+    assert work_of(text) < 2_000
+
+
 def test_where_the_script_fails_its_classes_are_not_searched_for_a_proof():
     text = (FIXTURES / "bugs" / "gru_decoder_context_concat.py").read_text()
     alone, script = text.partition("\nmodel =")[0], text

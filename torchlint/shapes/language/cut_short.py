@@ -539,8 +539,8 @@ _NO_CONTAINERS = frozenset({NoneType, bool, int, float, str, ModuleType, torch.T
 def is_open(container: Any) -> bool:
     """Whether a container may hold less than it would."""
     kind = type(container)
-    if kind is list or kind is tuple:
-        return id(REST) in map(id, container)  # nothing is asked if it equals
+    if kind is list or kind is tuple:  # nothing is asked if it equals, and it is put at the end
+        return bool(container) and (container[-1] is REST or id(REST) in map(id, container))
     if kind in _NO_CONTAINERS:
         return False
     if kind is dict or isinstance(container, dict):
@@ -552,6 +552,12 @@ def is_open(container: Any) -> bool:
     if isinstance(container, LAYERS):
         return any(type(layer) is More for layer in container._modules.values())
     return isinstance(container, (list, tuple, deque)) and id(REST) in map(id, container)
+
+
+def holds_the_rest_only(container: Any) -> bool:
+    """Whether nobody knows what a list gives, from whichever end it is taken: `while stack: node = stack.pop()`."""
+    is_list = isinstance(container, (list, deque)) and len(container) > 0 and is_open(container)
+    return is_list and type(container[0]) is type(container[-1]) is Unknown
 
 
 def item_at(items: list | tuple, key: int) -> Any:

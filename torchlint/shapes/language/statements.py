@@ -16,7 +16,7 @@ from torchlint.shapes.language import written
 from torchlint.shapes.language.awaiting import awaited
 from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
 from torchlint.shapes.language.counted_tests import compiled, counted_names, counts, is_left_early
-from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
+from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds, holds_the_rest_only
 from torchlint.shapes.language.expressions import NUMBERS, expression
 from torchlint.shapes.language.filled_in_time import fills_in_time
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
@@ -280,7 +280,7 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
             while True:
                 value = test(frame)
                 machine.changes.ask(asked, frame)
-                if type(value) is Unknown or machine.is_tensor(value):
+                if type(value) is Unknown or machine.is_tensor(value) or holds_the_rest_only(value):
                     guessed += 1
                     # Twice around says all: the second round meets what the first one left, if that is not less.
                     if falling.come_nearer() or guessed > 2:
