@@ -181,16 +181,28 @@ def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:
 
 
 def _runs_in_forward_only(module: Module, layer: Value, forward: ast.FunctionDef) -> bool:
-    """Does a layer stand in the forward, or behind methods that only the forward calls, and no `loss` beside it?"""
+    """Does a layer stand in the forward, or behind methods that only the forward calls, and no `loss` beside it, or
+    that give nothing of it to anybody?
+    """
     place = layer
     while (method := enclosing_function(place.node)) is not forward and isinstance(method, ast.FunctionDef):
         of_a_part = method.name == "forward"  # nobody calls that by its name
-        if not of_a_part and not all(within(call, forward) for call in module.index.callers(method.name)):
+        is_in_use = not of_a_part and not all(within(call, forward) for call in module.index.callers(method.name))
+        if is_in_use and not _gives_none_of(place, method):
             return False
         if place.frame is None or place.frame.call is None:
             return not of_a_part
         place = place.frame.call
     return True
+
+
+def _gives_none_of(layer: Value, method: ast.FunctionDef) -> bool:
+    """Is a layer cut off in all that a method gives back, or keeps?"""
+    given = [Value(layer.module, one) for one in (*method.gives, *_filled_in(layer.module, method))]
+    graphs = [graph(one) for one in given] if not method.yields else []
+    return bool(graphs) and not any(
+        behind.open or any(node.node is layer.node for node in behind.nodes.values()) for behind in graphs
+    )
 
 
 def _behind(cut: Value, seen: dict[tuple, int], info: ClassInfo | None = None, depth: int = 3) -> Iterator[Value]:
