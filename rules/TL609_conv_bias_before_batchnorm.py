@@ -126,7 +126,9 @@ def own(made, node: ast.Call):
 
 
 def found(layer):
-    if not isinstance(layer.node, ast.Call) or not layer.is_call(*LAYERS) or layer.has_stars or len(layer.names) != 1:
+    if not isinstance(layer.node, ast.Call) or not layer.is_call(*LAYERS) or len(layer.names) != 1:
+        return
+    if layer.has_stars and not has_known_options(layer):
         return
     kind = next(iter(layer.names)).rpartition(".")[2]
     bias = layer.argument("bias", {"Linear": 2, "LazyLinear": 1}.get(kind))
@@ -139,3 +141,10 @@ def found(layer):
         help="pass `bias=False`",
         fix=None if bias_is_read(layer.value, kind) else layer.fix("leave it out", edit, applicability="unsafe"),
     )
+
+
+def has_known_options(layer) -> bool:
+    """Are all options that `**options` gives it seen, and is the bias none of them?"""
+    given = layer.keyword_names
+    is_spread = any(isinstance(argument, ast.Starred) for argument in layer.node.args)
+    return not is_spread and given is not None and "bias" not in given

@@ -44,7 +44,7 @@ def keyword_names(call: Value) -> frozenset[str] | None:
     return frozenset(names)
 
 
-@remembered
+@remembered(meanwhile=None)
 def _names_in(options: Value) -> frozenset[str] | None:
     """The keys of a dict where it is given as `**options`; None where they are not all seen."""
     options = _returned(options)
@@ -66,17 +66,29 @@ def _surely_lacks(options: Value, name: str) -> bool:
 
 def _keys(made: Value) -> frozenset[str] | None:
     """The keys of a dict as it is made."""
+    node = made.node
     if made.path:
         return None
-    if isinstance(made.node, ast.Dict):
-        keys = [k.value if isinstance(k, ast.Constant) else None for k in made.node.keys]
-        return frozenset(k for k in keys if isinstance(k, str)) if None not in keys else None
-    if isinstance(made.node, ast.Call) and not made.node.args and {c.name for c in callees(made)} == {"builtins.dict"}:
+    if isinstance(node, ast.Dict):
+        written = frozenset(k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
+        spread = [_names_in(made.at(value, ())) for key, value in zip(node.keys, node.values) if key is None]
+        is_open = any(key is not None and not isinstance(key, ast.Constant) for key in node.keys)
+        return None if is_open else _joined(written, *spread)
+    if _is_merged(node):
+        return _joined(_names_in(made.at(node.left, ())), _names_in(made.at(node.right, ())))
+    if (copied := _copied(made)) is not None:
+        return _joined(_names_in(copied), keyword_names(made))
+    if isinstance(node, ast.Call) and not node.args and _is_dict_call(made):
         return keyword_names(made)
     if (record := _record(made)) is not None:
         known = list(map(_field_names, objects(record)))
         return frozenset(name for names in known for name in names or ()) if known and None not in known else None
     return None
+
+
+def _joined(*parts: frozenset[str] | None) -> frozenset[str] | None:
+    known = [part for part in parts if part is not None]
+    return frozenset().union(*known) if len(known) == len(parts) else None
 
 
 def _field_names(record: Value) -> frozenset[str] | None:
