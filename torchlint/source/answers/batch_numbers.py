@@ -64,6 +64,8 @@ def _is_mean(loss: Value) -> bool:
 
 
 def _gives_mean(loss: Value, callee) -> bool:
+    if callee.kind == "instance" and callee.made is None:  # who makes it says what it gives
+        return False
     call, row = callee.made.node if callee.made is not None else loss.node, fact(callee.name)
     if row is None or not row.reduces or not isinstance(call, ast.Call) or has_stars(call):
         return False

@@ -585,11 +585,11 @@ def _inherited_layers(callee: Callee) -> list[Value]:
 
 def _handed_up(owner: ClassInfo, made: Value) -> Value | None:
     """The call that makes an object what the library's class is: of `super().__init__`, or of the class itself if it
-    has no `__init__`; None where it is not one.
+    has no `__init__`; None where it is not one, as of `self`.
     """
     init = owner.method("__init__")
     if init is None:
-        return made
+        return made if isinstance(made.node, ast.Call) else None
     handed_up = [
         call
         for call in init.module.index.callers("__init__")
