@@ -19,6 +19,7 @@ from torchlint.source.answers.layers_put import (
     root,
     unmoved,
 )
+from torchlint.source.answers.taken_later import is_taken_later
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
@@ -78,6 +79,7 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
                 and not _is_made_anew(made, statement)
                 and not _is_handed_along(made, statement)
                 and not _is_through(made, statement)
+                and not is_taken_later(module, statement, (whole, whole + part))
             )
         if matters:
             return Stale(model, statement, made, rebuilt)
