@@ -156,3 +156,44 @@ def test_one_input_may_be_a_number_for_each_row_of_another(tmp_path):
     path = tmp_path / "model.py"
     path.write_text(text)
     assert dry_run(text, str(path), Project(tmp_path).view(path)).faults == ()
+
+
+PIPES = """
+class Exchange(nn.Module):
+    def __init__(self, width, between):
+        super().__init__()
+        self.flow = nn.Sequential(nn.Linear(2 * width + 2, between), nn.ReLU())
+        self.state, self.between = nn.GRUCell(between, width), between
+
+    def forward(self, state, pipes, start, end):
+        flows = self.flow(torch.cat([state[start], state[end], pipes], dim=1))
+        arriving = state.new_zeros(state.size(0), self.between).index_add_(0, end, flows)
+        return self.state(arriving, state)
+
+class PipeNet(nn.Module):
+    def __init__(self, width=24, between=40):
+        super().__init__()
+        self.enter, self.exchange = nn.Linear(4, width), Exchange(width, between)
+
+    def forward(self, {given}):
+        state = self.enter({of}junctions)
+        return self.exchange(state, {of}pipes, {of}start, {of}end)
+"""
+OF_ONE = {"given": "system", "of": "system."}
+OF_SEVERAL = {"given": "junctions, pipes, start, end", "of": ""}
+
+
+def checked(tmp_path, text: str):
+    path = tmp_path / "model.py"
+    path.write_text(USE + text)
+    return dry_run(USE + text, str(path), Project(tmp_path).view(path))
+
+
+@pytest.mark.parametrize("inputs", [OF_ONE, OF_SEVERAL])
+def test_rows_picked_by_places_are_as_flat_as_the_places(tmp_path, inputs):
+    assert checked(tmp_path, PIPES.format(**inputs)).faults == ()
+
+
+def test_what_picks_rows_is_a_list_of_places(tmp_path):
+    found = checked(tmp_path, PIPES.format(**OF_ONE))
+    assert found.statistics["modules_run"] == found.statistics["modules"] == 2

@@ -49,6 +49,9 @@ _WANTED_RANK = re.compile(
 )
 
 
+_PLACES = TensorGuess((12,), "long")
+
+
 class Proposals:
     """What to try after a run. It remembers what each size led to, so that a flatten is met in a few steps."""
 
@@ -84,6 +87,8 @@ class Proposals:
                 yield from self._sizes(assumption, tensors, pair, result)
         if "is ambiguous" in text:  # `if t == 0:`
             yield from (replace(assumption, path, 0) for path, guess in tensors if len(guess.shape) == 1)
+        if "used as indices must" in text:  # the ends of edges, the places of words: a list of them
+            yield from (replace(assumption, path, _PLACES) for path, guess in tensors if guess.dtype == "float")
         if _LONG.search(text):
             yield from _dtypes(assumption, tensors, "long")
         if _FLOAT.search(text):

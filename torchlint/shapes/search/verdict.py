@@ -25,7 +25,7 @@ from torchlint.shapes.tensors.conflicts import Pair, pair_of
 # divisor of one only.
 Relation = Literal["equal", "difference", "ratio", "divisor"]
 OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
-RUNS = 90  # that one verdict may take
+RUNS = 98  # that one verdict may take
 _BROADCAST = re.compile(
     r"a dimension of length \d+ at (-\d+)!.*? had torch\.Size\(\[(.*?)\]\).*broadcastable to \[(.*?)\]"
 )
@@ -378,6 +378,15 @@ def changes(
             if len(guess.shape) > 1 and (guess.dtype == "long" or not picking):
                 changed = replace(changed, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
         yield changed, []
+    # places in a graph, and what is known of each: as flat as they may be, but together
+    deep = [(path, guess) for path, guess in tensors if len(guess.shape) > (1 if guess.dtype == "long" else 2)]
+    for less in range(1, max(len(guess.shape) for _, guess in deep)) if len(deep) > 1 else ():
+        for kept in (0, 1):
+            changed = assumption
+            for path, guess in deep:
+                flat = (*guess.shape[:kept], *guess.shape[kept + less :]) or guess.shape[-1:]
+                changed = replace(changed, path, TensorGuess(flat, guess.dtype))
+            yield changed, []
     for path, _ in tensors if by_rank and len(tensors) > 1 else ():
         # one has a dimension more, or less, than the others
         for rank, others in itertools.permutations((1, 2, 3, 4), 2):
