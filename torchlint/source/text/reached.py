@@ -25,6 +25,7 @@ _MOST_FILES, _MOST_BYTES, _MOST_STEPS = 1000, 1 << 23, 1_000_000
 _FOUND_BY_NAME = re.compile(
     r"__\w+__|main|test.*|.*[tT]est|forward|extra_repr|\w+_fn|\w*handler|init|run"
 )  # by Python, torch, pytest, or what serves models
+_TEST_CLASS = re.compile(r"(?!test).*[tT]est")
 _OF_OBJECTS = re.compile(r"forward|extra_repr")  # torch calls methods so
 _TEST = re.compile(r"tests?\.py|test_.*|.*_tests?\.py")
 _FOLDER = r"_*(?:{})(?:[_-]\w*)?"
@@ -42,6 +43,11 @@ _NEIGHBOURS = 3  # files in the same part of a project as one that is left over,
 def is_found_by_name(name: str) -> bool:
     """May something be called though its name stands nowhere?"""
     return _FOUND_BY_NAME.fullmatch(name) is not None
+
+
+def is_private(name: str) -> bool:
+    """Does a name say that only its own file means it? Whoever else wants it breaks in, and says it."""
+    return name.startswith("_") and not name.endswith("__")
 
 
 def is_test(path: str) -> bool:
@@ -173,7 +179,7 @@ class Reached:
         """
         if kind == "class" or not is_found_by_name(name):
             return is_found_by_name(name)
-        if kind == "def" and _OF_OBJECTS.fullmatch(name):
+        if kind == "def" and _OF_OBJECTS.fullmatch(name) or _TEST_CLASS.fullmatch(name):
             return False
         is_for_pytest = name == "test" or kind == "def" and name.startswith("test")
         return not is_for_pytest or self._tests_are_anywhere or is_test(path)
@@ -397,7 +403,7 @@ class Reached:
         """Does a piece of a reached file count, whoever names it?"""
         if not piece.name or piece.is_taken or self.is_found(path, piece.name, piece.kind):
             return True
-        if path in self._open and not (piece.kind == "def" and path in self._only_classes):
+        if path in self._open and not (piece.kind == "def" and (path in self._only_classes or is_private(piece.name))):
             return True
         return self._texts.say(piece.name.encode(), (piece,)) or piece.kind == "class" and self._takes_all_classes
 

@@ -16,7 +16,7 @@ from torchlint.source.text.given_names import is_put_together
 from torchlint.source.text.index import DEFINITIONS, last_word
 from torchlint.source.text.meant import means_another
 from torchlint.source.text.of_libraries import is_of_library
-from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, reached
+from torchlint.source.text.reached import KEPT_ASIDE, Reached, answer, is_found_by_name, is_private, reached
 from torchlint.source.text.replaced import replaced_in
 from torchlint.source.text.seen_uses import SeenUses, Situation
 from torchlint.source.text.sketch import WRAPPERS, has_comment, without_said
@@ -26,6 +26,14 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MANUALS = (".md", ".rst", ".txt")
 _MOST_ASKED = 40  # methods of one file: each is looked for in the whole project
 _KINDS = {*WRAPPERS, "classmethod", "staticmethod", "property", "cached_property"}  # of methods: they take none away
+_WITH_HOOKS = frozenset(
+    {"LightningModule", "LightningDataModule", "Dataset", "IterableDataset", "Sampler", "Env", "ABC"}
+)
+_HOOK = re.compile(  # methods that these call themselves
+    r"(on|configure|prepare|transfer|load|save|optimizer|lr|log|manual|toggle|untoggle|get|raw|processed|num|collate|has)_\w+"
+    r"|\w+_(step|end|start|dataloader|closure|batch|dict)|setup|teardown|forward|backward|log|print|freeze|unfreeze|to"
+    r"|cuda|cpu|reset|step|render|close|seed|download|process|len|get|compute|update"
+)
 _SAID_TO_BE = re.compile(  # of a folder, in a manual
     r"(?<![\w-])([\w-]+)[/`'\"*]* (?:directory|folder) is (?:now )?"
     r"(?:outdated|deprecated|obsolete|no longer (?:used|maintained))"
@@ -91,7 +99,8 @@ def _definition(
     is_deprecated = _DEPRECATED.search(said.lstrip().partition("\n")[0]) is not None
     kinds = _KINDS if owner else WRAPPERS
     is_taken = any(_word_of(by) not in kinds for by in node.decorator_list)
-    name, is_own = ("", True) if owner is None else (owner.name, all(map(_is_plain, owner.bases)))
+    name, bases = ("", []) if owner is None else (owner.name, owner.bases)
+    is_own = all(_is_plain(base) or last_word(base) in _WITH_HOOKS and not _HOOK.fullmatch(node.name) for base in bases)
     kind = "method" if owner else "class" if isinstance(node, ast.ClassDef) else "def"
     return _Definition(node.name, node.lineno, last, is_taken, name, is_deprecated, kind, is_own)
 
@@ -177,6 +186,8 @@ class Unreached:
             return True
         if any(self._is_unused(part) for part in _around(line, self._known.inner)):
             return True
+        if any(is_private(part.name) and self._is_left_alone(part) for part in (*top, *methods)):
+            return True
         known, path = self._reached, self._view.path
         if known is None or not self._is_in_use:
             return False  # it is to be read, or to be imported by hand
@@ -186,6 +197,11 @@ class Unreached:
             return False
         asked = [*methods, *(part for part in top if known.is_only_named(path, part.name))]
         return any(not self._is_found(part) and self._says_nobody(part) for part in asked)
+
+    def _is_left_alone(self, part: _Definition) -> bool:
+        """Is a private part of a file, that of a library, too, named by nobody, and taken by no decorator?"""
+        is_left = not part.is_taken and part.kind != "class" and not is_found_by_name(part.name)
+        return is_left and self._says_nobody(part)
 
     def _methods_around(self, line: int) -> list[_Definition]:
         """The method that a line stands in, if no base of its class may call it but those of the project."""
