@@ -91,7 +91,7 @@ def test_who_says_a_function_within_another_is_found_once_for_all(tmp_path):
     text = "".join(f"def f{i}():\n    def g{i}():\n        pass\n    return 1 # g{i}\n" for i in range(6_000))
     text += "def f():\n    def g():\n        pass\n    return g\n"
     path.write_text(text)
-    unreached = Unreached(Project(tmp_path).view(str(path)), ast.parse(text))
+    unreached = Unreached(Project(tmp_path).view(str(path)), lambda: ast.parse(text))
     start = time.process_time()
     assert all(unreached.has(4 * i + 3) for i in range(6_000))
     assert not unreached.has(4 * 6_000 + 3)

@@ -181,7 +181,7 @@ def test_a_method_that_only_methods_call_which_nobody_calls(tree, loss, main, se
 def test_a_method_that_is_called_on_each_line_is_asked_for_in_no_time(tree):
     folder = tree({"loss.py": CHAIN.replace("return x\n", "self.part(x, x)\n" + 40_000 * "        self.part(x, x)\n")})
     project, path = Project(folder), str(folder / "loss.py")
-    unreached = Unreached(project.view(path), ast.parse(project.text(path)))
+    unreached = Unreached(project.view(path), lambda: ast.parse(project.text(path)))
     tree({"main.py": "import loss\nloss.Trainer().plain(1)\n"})
     started = time.process_time()
     assert not unreached.has(10)
