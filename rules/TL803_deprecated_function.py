@@ -116,13 +116,14 @@ else:
     outer = torch.ger(a, b)
 ```
 
-How they are found: `torchlint/source/answers/outdated_names.py`.
+How they are found: `torchlint/source/answers/outdated_names.py`, what sets the place of a schedule in `told_epochs.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
 from torchlint.source.answers.outdated_names import deprecated_names
+from torchlint.source.answers.told_epochs import sets_its_place
 
 read_on = ("TL802", "amp")
 also_said_by = ("TL204",)
@@ -206,25 +207,13 @@ def counted_epoch(call: Call):
     if not asked:
         return  # `def step(self, epoch=None)`, and nobody says one
     bare = f"call `{call.source(call.node.func)}()` without it"
-    goes_on = any(map(begins_later, asked)) and not is_kept(call, made)
+    goes_on = sets_its_place(call.value, given, [one.value for one in asked], [one.value for one in made])
     is_of_batches = any(word in call.source(given).lower() for word in ("step", "iter", "batch"))
     bare += " where it is called now" if is_of_batches else ", at the end of each epoch"
     yield call.finding(
         f"`{call.short}` is deprecated since torch 1.4: a scheduler counts the epochs itself",
-        help=f"it restores the schedule where training goes on: save and load the scheduler's state, and {bare}"
+        help=f"it sets where the schedule is, behind a warmup or where training goes on; else {bare}"
         if goes_on
         else bare,
         severity="info" if goes_on else "warning",
     )
-
-
-def begins_later(epoch) -> bool:
-    """`for epoch in range(start, epochs)`: a run that goes on from a checkpoint begins with another one."""
-    counts = isinstance(epoch.node, ast.Call) and epoch.names == {"builtins.range"} and len(epoch.node.args) > 1
-    return counts and epoch.number("start", 0) not in (0, 1)
-
-
-def is_kept(call: Call, made) -> bool:
-    """Does a scheduler know otherwise where it was: from its state, or by `last_epoch=`?"""
-    loaded = [load.source(load.receiver) for load in call.calls("load_state_dict") if load.receiver is not None]
-    return call.source(call.receiver) in loaded or any(scheduler.is_given("last_epoch") for scheduler in made)
