@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from torchlint.facts.fields import OF_MODULES
-from torchlint.source.answers.unset_attributes import Unset, has, is_given, is_plain, is_read, own_names
+from torchlint.source.answers.unset_attributes import Unset, has, is_given, is_plain, is_read, may_be_meant, own_names
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.module import Module
@@ -40,7 +40,7 @@ def unset_of_object(module: Module, assigned: ast.Assign) -> Iterator[Unset]:
             continue
         if is_alone and is_read(read) and not has(cls, read.attr) and not is_tried(read):
             if not is_given(cls, read.attr):
-                yield Unset(read, False, frozenset().union(*map(own_names, cls.mro)))
+                yield Unset(read, False, may_be_meant(cls, read))
 
 
 def unset_of_wrapper(module: Module, assigned: ast.Assign) -> Iterator[Unset]:

@@ -18,6 +18,7 @@ from torchlint.source.flow.classes import ClassInfo, class_info, heirs_of
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import is_tried
+from torchlint.source.flow.values import Stored
 from torchlint.source.text.index import (
     FUNCTIONS,
     ancestors,
@@ -50,7 +51,7 @@ _OF_TOOLS = ("qconfig", "parametrizations", "activation_post_process")  # which 
 class Unset(NamedTuple):
     read: ast.Attribute
     is_set_later: bool
-    names: frozenset[str]  # that the object does have of its own
+    names: frozenset[str]  # that the object does have of its own, and may be meant
 
 
 def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
@@ -73,10 +74,9 @@ def unset_attributes(module: Module, node: ast.ClassDef) -> Iterator[Unset]:
             elif _is_own(cls, read):
                 found[read.attr] = read
     others = _others(cls) if found else None
-    own = frozenset().union(*map(own_names, cls.mro)) if others is not None else frozenset()
     for name, read in islice(found.items() if others is not None else (), _MOST):
         theirs = {name, _method_around(read).name} - {"__init__"}  # what is read, or the method that reads
-        names = own - {name}
+        names = may_be_meant(cls, read)
         if not any(not theirs.isdisjoint(own_names(one)) for one in others) and not is_given(cls, name):
             if name in cls.attributes or _is_made(cls) or get_close_matches(name, names, 1):
                 yield Unset(read, name in cls.attributes, names)
@@ -186,6 +186,26 @@ def has(cls: ClassInfo, name: str) -> bool:
 def own_names(owner: ClassInfo) -> frozenset[str]:
     """What the body and the methods of a class set."""
     return frozenset((*owner.attributes, *owner.node.scope.bindings))
+
+
+def may_be_meant(cls: ClassInfo, read: ast.Attribute) -> frozenset[str]:
+    """The other names of an object: a method only where it is called, and no plain number or flag where something is
+    taken of it.
+    """
+    found = set[str]().union(*map(own_names, cls.mro)) - {read.attr}
+    if isinstance(read.up, ast.Call) and read.up.func is read:
+        return frozenset(found)
+    for owner in cls.mro:
+        found -= {name for name, method in owner.methods.items() if not method.decorator_list}
+        if isinstance(read.up, ast.Attribute):
+            found -= {name for name, stored in owner.attributes.items() if all(map(_is_plain_value, stored))}
+    return frozenset(found)
+
+
+def _is_plain_value(stored: Stored) -> bool:
+    """Is it a number, a word or a flag, as it is written?"""
+    statement = statement_of(stored.target) if stored.target is not None else None
+    return isinstance(getattr(statement, "value", None), ast.Constant)
 
 
 def _method_around(read: ast.Attribute) -> ast.FunctionDef | None:
