@@ -62,6 +62,8 @@ from torchlint.source.training.regions import NO_GRAD, has_twin_without_grad, lo
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.run_without_grad import may_run_without_grad
 from torchlint.source.training.sameness import are_distinct, identity, is_same
+from torchlint.source.training.unseen_gradients import may_record_nothing
+from torchlint.source.training.unseen_switches import may_judge_unseen
 
 # Of what asks for the mode:
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm|track_running_stats"
@@ -300,8 +302,15 @@ class _Trace:
         """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval
         mode.
         """
+        switch = self._train_mode(event, model)
+        since = switch.event if isinstance(switch, Act) else None
+        if switch is None or may_judge_unseen(self.module, self.body, model, event, since):
+            return None
+        return switch
+
+    def _train_mode(self, event: Event, model: Value) -> Act | bool | None:
         asks = asks_mode(model)
-        if asks is False or event.is_wrapped_in("eval"):
+        if asks is False:
             return None
         trained_since = False
         for act in reversed(self.before(event, self.acts)):
@@ -354,7 +363,8 @@ def is_switched(event: Event) -> bool:
 
 def _may_reach(switched: Value, model: Value) -> bool:
     """May a switch of one module change the mode of the other: are they one, or is it a part?"""
-    if not are_distinct(switched, model) or unparsed(model.node).startswith(unparsed(switched.node) + "."):
+    one, other = unparsed(switched.node) + ".", unparsed(model.node) + "."
+    if not are_distinct(switched, model) or one.startswith(other) or other.startswith(one):
         return True
     return any(contains(whole, part) for whole in identity(switched).values() for part in identity(model).values())
 
@@ -500,7 +510,9 @@ def is_called_without_grad(module: Module, node: ast.AST) -> bool:
     """May all who run its function do so under `no_grad`? So may whoever is given lambdas, if only such call it."""
     calls = module.index.callers(getattr(enclosing_function(node), "name", ""))
     handed_on = bool(calls) and all(isinstance(enclosing_function(call), ast.Lambda) for call in calls)
-    return handed_on or may_run_without_grad(module, node) or _is_run_by_others(module, node)
+    if handed_on or may_run_without_grad(module, node) or _is_run_by_others(module, node):
+        return True
+    return may_record_nothing(module, node)
 
 
 def _is_run_by_others(module: Module, node: ast.AST) -> bool:

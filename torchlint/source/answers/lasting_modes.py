@@ -18,6 +18,7 @@ from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.optimizers import holds
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
+from torchlint.source.training.unseen_switches import may_train_unseen
 
 
 def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
@@ -69,6 +70,7 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
                 and not _begins_in_eval_mode(module, loop, switch)
                 and _is_trained(module, loop, switch, step)
                 and asks_mode(switch.on) is not False
+                and not may_train_unseen(module, loop.body, switch.on)
             ):
                 kept.append((switch, step))
                 break
@@ -155,10 +157,11 @@ def _is_made_in(loop: ast.AST, model: Value) -> bool:
 def _is_given_to(made: Value, model: Value, depth: int = 3) -> bool:
     """`ready, optimizer = amp.initialize(model, optimizer)`: what is made of a model switches it, for all we know."""
     return depth > 0 and any(
-        is_same(given := origin.at(argument, ()), model) or _is_given_to(given, model, depth - 1)
+        is_same(given := origin.at(one, ()), model) or _is_given_to(given, model, depth - 1)
         for origin in identity(made).values()
         if isinstance(origin.node, ast.Call)
         for argument in origin.node.args
+        for one in getattr(argument, "elts", (argument,))
     )
 
 

@@ -449,8 +449,11 @@ def _act(event: Event) -> Act | None:
         return Act(event, CLIP, None)
     if word == "unscale_":
         return Act(event, UNSCALE, first)
-    if word in ("eval", "train") and receiver is not None and _may_be_module(event, receiver):
-        return _mode(event, word, receiver)
+    if word in ("eval", "train") and receiver is not None:
+        if node.args and external_name(receiver) == "torch.nn.Module":  # `nn.Module.train(model, False)`
+            return _mode(event, word, event.value.at(node.args[0], ()), node.args[1:])
+        if _may_be_module(event, receiver):
+            return _mode(event, word, receiver, node.args)
     return _opaque(event, word, receiver)
 
 
@@ -476,11 +479,9 @@ def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | No
 _ALL_PARTS = frozenset("modules named_modules children named_children".split())
 
 
-def _mode(event: Event, word: str, receiver: Value) -> Act:
+def _mode(event: Event, word: str, receiver: Value, given: list[ast.expr]) -> Act:
     receiver = _whole(event, receiver)
-    mode = (
-        event.node.args[0] if event.node.args else next((k.value for k in event.node.keywords if k.arg == "mode"), None)
-    )
+    mode = given[0] if given else next((k.value for k in event.node.keywords if k.arg == "mode"), None)
     if mode is None or isinstance(mode, ast.Constant):
         wanted = word == "train" and (mode is None or bool(mode.value))
         return Act(event, TRAIN if wanted else EVAL, receiver)

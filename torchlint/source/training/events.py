@@ -16,16 +16,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.named_methods import called
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
-from torchlint.source.text.index import (
-    COMPREHENSIONS,
-    DEFINITIONS,
-    FUNCTIONS,
-    LOOPS,
-    UNWRITTEN,
-    children,
-    enclosing_function,
-    last_word,
-)
+from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, UNWRITTEN, children, last_word
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
 
 if TYPE_CHECKING:
@@ -35,7 +26,6 @@ if TYPE_CHECKING:
 MAX_EVENTS = 3000
 MAX_HELPERS = 4
 MAX_ENTERED = 8  # context managers of the project, one in the other
-MAX_HELPERS_OF_A_DECORATOR = 2  # one in the other, in which a word is looked for
 
 
 class Event:
@@ -110,19 +100,6 @@ class Event:
             found.append(frame.function)
             frame = frame.call.frame if frame.call else None
         return found
-
-    def is_wrapped_in(self, word: str) -> bool:
-        """Does the word stand in a function or class of the project that decorates a function in which it runs, or in
-        one that these call?
-        """
-        places = [(place, enclosing_function(place.node)) for place in (self.value, *self.via)]
-        makers = [
-            Value(place.module, getattr(decorator, "func", decorator))
-            for place, function in places
-            for decorator in getattr(function, "decorator_list", ())
-        ]
-        found = [origin for maker in makers for origin in origins(maker)]
-        return any(isinstance(o.node, DEFINITIONS) and _says(o, word, MAX_HELPERS_OF_A_DECORATOR) for o in found)
 
     def __repr__(self) -> str:
         return f"<Event {ast.unparse(self.node)[:60]} line {self.node.lineno}>"
@@ -272,14 +249,14 @@ def imports_saying(module: Module, words: tuple[str, ...]) -> list[Module]:
     ]
 
 
-def _says(definition: Value, word: str, helpers: int) -> bool:
+def says(definition: Value, word: str, helpers: int) -> bool:
     """Does a word stand in a definition, or in a function that it calls through so many others?"""
     module, node = definition.module, definition.node
     if module.index.stands(frozenset((word,)), node):
         return True
     calls = [Value(module, call) for call in module.index.inside(node, ast.Call)] if helpers else []
     return any(
-        callee.function is not None and _says(Value(callee.module, callee.function), word, helpers - 1)
+        callee.function is not None and says(Value(callee.module, callee.function), word, helpers - 1)
         for call in calls
         for callee in callees(call)
     )

@@ -196,13 +196,20 @@ def is_no_grad(value: Value) -> bool:
     """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`, or a name that holds one."""
     for origin in origins(value):
         node = origin.node
-        name = external_name(origin if not isinstance(node, ast.Call) else origin.at(node.func, ()))
-        if name in NO_GRAD:
+        names = _names_called(origin) if isinstance(node, ast.Call) else {external_name(origin)}
+        if names & NO_GRAD:
             return not (isinstance(node, ast.Call) and _is_false(node))
-        if name == "torch.set_grad_enabled" and isinstance(node, ast.Call) and node.args:
+        given = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
+        if "torch.set_grad_enabled" in names and given:
             # `set_grad_enabled(phase == "train")` is both; whoever asks wants to know that it is handled
-            return not (isinstance(node.args[0], ast.Constant) and node.args[0].value is True)
+            return not (isinstance(given[0], ast.Constant) and given[0].value is True)
     return False
+
+
+def _names_called(call: Value) -> set[str | None]:
+    """Also those of what an object or a class keeps: `quiet = torch.no_grad`, and then `self.quiet()`"""
+    name = external_name(call.at(call.node.func, ()))
+    return {name} if name is not None else {callee.name for callee in callees(call)}
 
 
 def _is_false(call: ast.Call) -> bool:

@@ -34,7 +34,9 @@ from torchlint.source.training.events import events
 from torchlint.source.training.optimizers import holding, holds_nothing_but
 from torchlint.source.training.roles import called_model, seems
 from torchlint.source.training.sameness import are_distinct, is_same
+from torchlint.source.training.unseen_switches import runs_wrapped
 
+_CLEARS = frozenset(("zero_grad",))
 METHODS = frozenset("step zero_grad state_dict load_state_dict add_param_group train eval".split())  # of optimizers
 MAX_ACTS = 200  # before a step among which its clearing is looked for
 
@@ -186,7 +188,7 @@ def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
         return True
     if is_cleared_between(module, node) or _is_zeroed_elsewhere(module, node):
         return True
-    return step.event.is_wrapped_in("zero_grad") or any(
+    return runs_wrapped(step.event, _CLEARS) or any(
         not isinstance(n.up, ast.Call) for n in standing_in(node, module.index.attributes("zero_grad"))
     )
 

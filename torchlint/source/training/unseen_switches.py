@@ -1,0 +1,295 @@
+"""Switches that nobody follows from call to call: what is handed on as a value, asked for by a text, done by an object
+of which only Python knows when, or by what is put around a function.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.classes import class_info, method_class
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name, instance_class
+from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import has_decorator
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import DEFINITIONS, FUNCTIONS, ancestors, enclosing_class, enclosing_function, within
+from torchlint.source.training.events import Event, events, imports_saying, says
+from torchlint.source.training.naming import is_named, sounds_like
+from torchlint.source.training.sameness import identity
+
+EVAL, TRAIN = "eval", "train"
+MODES = (EVAL, TRAIN)
+_SAYING_MODES = (*MODES, "training")
+_OF_MODES = frozenset((*_SAYING_MODES, "getattr", "setattr"))
+_FOLLOWED = frozenset(("__init__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
+_ASKED_WITHOUT_CALL = ("property", "cached_property", "getter")
+_LIBRARIES = sys.stdlib_module_names | {"torch", "numpy", "builtins", "tqdm"}  # which switch nothing of a model's
+_DEPTH = 2  # of the functions that a decorator calls
+
+
+def may_judge_unseen(module: Module, body: list[ast.stmt], model: Value, event: Event, since: Event | None) -> bool:
+    """May a model be in eval mode where something happens in some statements, though nothing that runs before, since
+    another event, is seen to put it there?
+    """
+    homes = tuple(way.module for way in (event, *event.via))
+    if runs_wrapped(event, _OF_MODES, model) or may_switch_unseen(event.module, EVAL, homes):
+        return True
+    begin, end = (0 if one is None else _places(module, body)[id(one)] for one in (since, event))
+    handed = handed_to_the_unseen(module, body)
+    return any(
+        (at := bisect_left(places, begin)) < len(places) and places[at] < end
+        for places in (handed.get(key, []) for key in identity(model))
+    )
+
+
+def may_train_unseen(module: Module, body: list[ast.stmt], model: Value) -> bool:
+    """May anything that some statements run put a model in train mode, though it is not seen to?"""
+    handed = handed_to_the_unseen(module, body)
+    return (
+        any(key in handed for key in identity(model))
+        or any(runs_wrapped(event, _OF_MODES, model) for event in _wrapped(module, body))
+        or any(may_switch_unseen(home, TRAIN) for home in _homes(module, body))
+    )
+
+
+@remembered
+def _places(module: Module, body: list[ast.stmt]) -> dict[int, int]:
+    return {id(event): place for place, event in enumerate(events(module, body))}
+
+
+@remembered
+def _homes(module: Module, body: list[ast.stmt]) -> list[Module]:
+    return list(dict.fromkeys(event.module for event in events(module, body)))
+
+
+@remembered
+def _wrapped(module: Module, body: list[ast.stmt]) -> list[Event]:
+    return [event for event in events(module, body) if event.via and runs_wrapped(event, _OF_MODES)]
+
+
+@remembered
+def handed_to_the_unseen(module: Module, body: list[ast.stmt]) -> dict[tuple, list[int]]:
+    """What is given to functions of which no file is there, and that no library is known to have: the places of these
+    among the events of some statements, by what makes the things.
+    """
+    found: dict[tuple, list[int]] = {}
+    for place, event in enumerate(events(module, body)):
+        for given in _given_to_the_unseen(event):
+            for made in identity(given):
+                found.setdefault(made, []).append(place)
+    return found
+
+
+def may_switch_unseen(module: Module, mode: str, homes: tuple[Module, ...] = ()) -> bool:
+    """May anything in a file, one that it imports or these others put a model in a mode, in a way that no search for
+    calls finds?
+    """
+    found = (module, *imports_saying(module, _SAYING_MODES), *homes)
+    return any(mode in _unseen_modes(home) for home in dict.fromkeys(found))
+
+
+@remembered
+def _unseen_modes(module: Module) -> frozenset[str]:
+    found: set[str] = set()
+    for word in MODES:
+        for asked in module.index.attributes(word):
+            if not isinstance(asked.ctx, ast.Load):
+                continue
+            call = asked.up if isinstance(asked.up, ast.Call) and asked.up.func is asked else None
+            if call is not None and _is_run_unseen(module, asked) and _may_be_a_model(module, asked.value):
+                found |= _modes_of(word, [*call.args, *(k.value for k in call.keywords)])
+            elif call is None and not isinstance(asked.up, ast.Attribute) and _is_a_model(module, asked.value):
+                found |= _modes_of(word, None)  # handed on, `[model.eval]`
+    for given in _modes_told(module):
+        found |= _modes_of(TRAIN, [given] if given is not None else None)
+    for asked in module.index.callers("getattr"):
+        found |= _modes_asked_for(module, asked)
+    for caller in module.index.callers("methodcaller"):
+        word = caller.args[0].value if caller.args and isinstance(caller.args[0], ast.Constant) else None
+        found |= _modes_of(word, None) if word in MODES else set()
+    return frozenset(found)
+
+
+def _modes_of(word: str, given: list[ast.expr] | None) -> set[str]:
+    """The modes in which a call of `eval` or `train` with these arguments may put a model; None: nobody knows them."""
+    if word == EVAL:
+        return {EVAL}
+    told = given[-1] if given else None
+    if given == [] or isinstance(told, ast.Constant) and isinstance(told.value, bool) and told.value:
+        return {TRAIN}
+    return {EVAL} if isinstance(told, ast.Constant) and told.value is False else set(MODES)
+
+
+def _modes_told(module: Module) -> Iterator[ast.expr | None]:
+    """What is put in `part.training = …`, `setattr(part, "training", …)`, `vars(part)["training"] = …`; what a trainer
+    says of itself is not meant.
+    """
+    for stored in module.index.stored("training"):
+        owner = enclosing_class(stored)
+        of_itself = isinstance(stored.value, ast.Name) and stored.value.id == "self" and owner is not None
+        if not of_itself or class_info(module, owner).is_module:
+            yield getattr(stored.up, "value", None)
+    for call in module.index.callers("setattr"):
+        if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) and call.args[1].value == "training":
+            yield call.args[2]
+    for table in (*module.index.attributes("__dict__"), *module.index.callers("vars")):
+        if isinstance(table.up, ast.Subscript) and getattr(table.up.slice, "value", None) == "training":
+            yield getattr(table.up.up, "value", None)
+
+
+def _modes_asked_for(module: Module, asked: ast.Call) -> set[str]:
+    """Of `getattr(model, "eval")` and `getattr(model, mode)`"""
+    if len(asked.args) < 2 or not _may_be_a_model(module, asked.args[0]):
+        return set()
+    word = asked.args[1]
+    if isinstance(word, ast.Constant):
+        return _modes_of(word.value, None) if word.value in MODES else set()
+    return set(MODES) if _is_a_model(module, asked.args[0]) else set()
+
+
+def _is_a_model(module: Module, node: ast.expr) -> bool:
+    """Is it known to be a module, or the class of modules, or is it called so and nothing else is known?"""
+    value = Value(module, node)
+    name = external_name(value)
+    if name is not None:
+        return name.startswith("torch.nn.")
+    found = kinds(value) - {"plain"}
+    return MODULE in found if found else sounds_like(node, MODULE)
+
+
+def _may_be_a_model(module: Module, node: ast.expr) -> bool:
+    value = Value(module, node)
+    if external_name(value) is not None:
+        return _is_a_model(module, node)
+    found = kinds(value) - {"plain"}
+    return not found or MODULE in found
+
+
+def _is_run_unseen(module: Module, switch: ast.Attribute) -> bool:
+    """Does a switch stand in what runs without being called by its name: a lambda, a property, a method of Python's
+    own, a generator, a function that is handed on or that something is put around? What makes its model itself
+    switches no other.
+    """
+    around = [parent for parent in ancestors(switch) if isinstance(parent, FUNCTIONS)]
+    model = Value(module, switch.value)
+    return any(
+        isinstance(function, ast.Lambda) or _is_run_by_others(module, function) and not _is_made_in(model, function)
+        for function in around
+    )
+
+
+def _is_made_in(model: Value, function: ast.AST) -> bool:
+    made = [origin.node for origin in identity(model).values()]
+    return bool(made) and all(isinstance(one, ast.Call) and within(one, function) for one in made)
+
+
+@remembered
+def _is_run_by_others(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    name = function.name
+    if name.startswith("__") and name.endswith("__") and name not in _FOLLOWED:
+        return True
+    if has_decorator(function, *_ASKED_WITHOUT_CALL) or is_handed_on(module, function):
+        return True
+    if has_decorator(function, "contextmanager", "asynccontextmanager"):
+        return any(not isinstance(call.up, ast.withitem) for call in module.index.callers(name))
+    return (
+        bool(function.yields)
+        or not module.index.callers(name)
+        and any(not is_of_a_library(Value(module, _callee(mark))) for mark in function.decorator_list)
+    )
+
+
+@remembered
+def is_handed_on(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Does a file give it to others, who call it when they like: `Runner(evaluate)`, `property(get, set)`? A method
+    also by `self.evaluate`.
+    """
+    places: list[ast.expr] = [*module.index.names(function.name)]
+    if isinstance(function.up, ast.ClassDef):
+        places += [asked for asked in module.index.attributes(function.name) if _is_of_the_project(module, asked.value)]
+    return any(
+        isinstance(place.ctx, ast.Load)
+        and not (isinstance(place.up, ast.Call) and place.up.func is place)
+        and not isinstance(place.up, ast.Attribute)
+        for place in places
+    )
+
+
+def _is_of_the_project(module: Module, node: ast.expr) -> bool:
+    """Is it a class of the project, or an object of one, such as `self`?"""
+    found = origins(Value(module, node))
+    return any(isinstance(one.node, ast.ClassDef) or instance_class(one) is not None for one in found)
+
+
+def runs_wrapped(event: Event, words: frozenset[str], to: Value | None = None) -> bool:
+    """May what is put around a function in which something runs, be it by a decorator or by its class, do what one of
+    some words says, to an object that is not made in there? Of what nobody sees nobody knows.
+    """
+    places = [(place.module, enclosing_function(place.node)) for place in (event.value, *event.via)]
+    return any(
+        is_wrapped(module, function, words)
+        for module, function in places
+        if function is not None and not (to is not None and _is_made_in(to, function))
+    )
+
+
+@remembered
+def is_wrapped(module: Module, function: ast.AST, words: frozenset[str]) -> bool:
+    """Is something put around a function that nobody sees, or that says one of some words?"""
+    return any(_may_do(around, words) for around in _put_around(module, function))
+
+
+def _put_around(module: Module, function: ast.AST) -> Iterator[Value]:
+    """The decorators of a function and of its class, and what its bases do with each class that derives from them."""
+    yield from (Value(module, _callee(mark)) for mark in getattr(function, "decorator_list", ()))
+    owner = method_class(module, function)
+    for part in owner.mro if owner is not None else ():
+        yield from (Value(part.module, _callee(mark)) for mark in part.node.decorator_list)
+        yield from (Value(part.module, k.value) for k in part.node.keywords if k.arg == "metaclass")
+        for name in ("__init_subclass__", "__getattribute__"):
+            if name in part.methods:
+                yield Value(part.module, part.methods[name])
+
+
+def _may_do(around: Value, words: frozenset[str]) -> bool:
+    if is_of_a_library(around):
+        return False
+    found = [around] if isinstance(around.node, DEFINITIONS) else origins(around)
+    return not found or any(
+        any(says(one, word, _DEPTH) for word in words)
+        if isinstance(one.node, DEFINITIONS)
+        else not is_of_a_library(one)
+        for one in found
+    )
+
+
+def is_of_a_library(value: Value) -> bool:
+    """Is it torch's or Python's own? What it does to a model is known."""
+    name = external_name(value.at(value.node.func, ()) if isinstance(value.node, ast.Call) else value)
+    return name is not None and name.partition(".")[0] in _LIBRARIES
+
+
+def _callee(node: ast.expr) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _given_to_the_unseen(event: Event) -> Iterator[Value]:
+    call = event.node
+    found = [] if event.stores_grad else callees(event.value)
+    if event.stores_grad or found and all(map(_is_seen, found)):
+        return
+    for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+        if is_named(given):
+            yield event.value.at(given, ())
+
+
+def _is_seen(callee: Callee) -> bool:
+    if callee.function is not None or callee.kind == "class":
+        return True
+    return callee.kind == "external" and callee.name.partition(".")[0] in _LIBRARIES or callee.name.startswith("torch.")
