@@ -97,7 +97,8 @@ def apply(model, lr):
                 p -= lr * p.grad
 ```
 
-How it is found: `torchlint/source/answers/gradients_read.py`, and `cleared_for_one.py` beside it.
+How it is found: `torchlint/source/answers/gradients_read.py`, and `cleared_for_one.py` and
+`unseen_steps.py` beside it.
 """
 
 import ast
@@ -107,6 +108,7 @@ from itertools import chain, zip_longest
 from torchlint import Loop, Round, on_round
 from torchlint.source.answers.cleared_for_one import is_cleared_for
 from torchlint.source.answers.gradients_read import may_read_gradients, reads_gradients
+from torchlint.source.answers.unseen_steps import may_be_stepped_unseen
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.step")
 in_tests = False
@@ -147,6 +149,8 @@ def never_stepped(loop: Round, around: Round):
         behind = bisect_left(steps, _place(clear), key=_place)
         nearest_first = chain.from_iterable(zip_longest(steps[behind:], reversed(steps[:behind])))
         if any(step is not None and step.may_step(clear) for step in nearest_first):
+            continue
+        if may_be_stepped_unseen(loop.module, loop.node, around.node, clear):
             continue
         name, left = clear.on_text, "what it holds is not" if steps else "nothing is"
         yield loop.finding(

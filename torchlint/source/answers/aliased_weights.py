@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from torchlint.source.answers.best_so_far import asks_for_order, is_best_so_far, left_above
 from torchlint.source.answers.built_anew import is_built_anew
+from torchlint.source.answers.copied_on_the_way import is_copied_when_kept, is_copied_when_made
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import SAME_WEIGHTS, callees, origins
@@ -60,7 +61,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
             continue
         on = _kept_on(module, holder)
         if _is_kept(module, assignment, holder) or on is not holder and _is_kept(module, assignment, on):
-            state = _state(module, value)
+            state = None if is_copied_when_kept(module, holder) else _state(module, value)
             if state is not None and _is_for_later(module, assignment, on, state):
                 yield Aliased(on, value, value if isinstance(value, ast.DictComp) else state)
 
@@ -149,7 +150,7 @@ def collected_states(module: Module, node: ast.Call | ast.Assign) -> Iterator[Al
         collection, parts = node.targets[0].value, [node.value]
     for part in parts:
         state = _state(module, part)
-        if state is None or not isinstance(state.func, ast.Attribute):
+        if state is None or not isinstance(state.func, ast.Attribute) or is_copied_when_kept(module, collection):
             continue
         model = state.func.value
         if _is_trained_around(module, node, model, collection) or (
@@ -194,6 +195,8 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
     copied = _copied_shallowly(module, value)
     if copied is not None:
         return _state(module, copied, depth - 1)
+    if is_copied_when_made(module, value):
+        return None
     found = origins(Value(module, value))
     if found and all(isinstance(o.node, ast.DictComp) and o.module is module for o in found):  # a helper makes it
         states = [_state(module, origin.node, depth - 1) for origin in found]

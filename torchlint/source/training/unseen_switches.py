@@ -13,15 +13,26 @@ from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import class_info, method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name, instance_class
-from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import has_decorator
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import DEFINITIONS, FUNCTIONS, ancestors, enclosing_class, enclosing_function, within
+from torchlint.source.text.index import (
+    DEFINITIONS,
+    FUNCTIONS,
+    ancestors,
+    body_of,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    within,
+)
+from torchlint.source.text.spelling import receiver
 from torchlint.source.training.events import Event, events, imports_saying, says
 from torchlint.source.training.naming import is_named, sounds_like
-from torchlint.source.training.sameness import identity
+from torchlint.source.training.optimizers import holding
+from torchlint.source.training.sameness import are_distinct, identity
 
 EVAL, TRAIN = "eval", "train"
 MODES = (EVAL, TRAIN)
@@ -92,6 +103,48 @@ def may_switch_unseen(module: Module, mode: str, homes: tuple[Module, ...] = ())
     """
     found = (module, *imports_saying(module, _SAYING_MODES), *homes)
     return any(mode in _unseen_modes(home) for home in dict.fromkeys(found))
+
+
+def may_be_called_unseen(module: Module, word: str, on: Value) -> bool:
+    """May a file call a method, `zero_grad` or `step`, of something in such a way: `jobs = [optimizer.step]`?"""
+    return _is_asked_for_by_text(module, word) or any(
+        not are_distinct(Value(module, asked.value), on) for asked in _done_unseen(module, word)
+    )
+
+
+@remembered
+def _is_asked_for_by_text(module: Module, word: str) -> bool:
+    return any(_asks_for(call, 0, word) for call in module.index.callers("methodcaller")) or any(
+        _asks_for(call, 1, word) for call in module.index.callers("getattr")
+    )
+
+
+@remembered
+def _done_unseen(module: Module, word: str) -> list[ast.Attribute]:
+    return [asked for asked in module.index.attributes(word) if _is_done_unseen(module, asked)]
+
+
+def _asks_for(call: ast.Call, place: int, word: str) -> bool:
+    """By a text that says so, or of an optimizer by one that nobody knows"""
+    named = call.args[place] if len(call.args) > place else None
+    if isinstance(named, ast.Constant):
+        return named.value == word
+    return named is not None and place > 0 and sounds_like(call.args[0], OPTIMIZER)
+
+
+def _is_done_unseen(module: Module, asked: ast.Attribute) -> bool:
+    if isinstance(asked.up, ast.Call) and asked.up.func is asked:
+        return _is_run_unseen(module, asked)
+    return isinstance(asked.ctx, ast.Load) and not isinstance(asked.up, (ast.Attribute, ast.Expr))
+
+
+@remembered
+def may_clear_by_hand_unseen(module: Module) -> bool:
+    """`model.apply(clear)`, where `clear` sets the gradients of each part to None"""
+    told = (call.args[0] for call in module.index.callers("setattr") if _asks_for(call, 1, "grad"))
+    return any(_is_run_unseen(module, stored.up) for stored in module.index.stored("grad")) or any(
+        _is_run_unseen(module, thing.up) for thing in told
+    )
 
 
 @remembered
@@ -171,15 +224,17 @@ def _may_be_a_model(module: Module, node: ast.expr) -> bool:
     return not found or MODULE in found
 
 
-def _is_run_unseen(module: Module, switch: ast.Attribute) -> bool:
+def _is_run_unseen(module: Module, switch: ast.AST) -> bool:
     """Does a switch stand in what runs without being called by its name: a lambda, a property, a method of Python's
     own, a generator, a function that is handed on or that something is put around? What makes its model itself
     switches no other.
     """
     around = [parent for parent in ancestors(switch) if isinstance(parent, FUNCTIONS)]
-    model = Value(module, switch.value)
+    on = Value(module, switch.value) if isinstance(switch, ast.Attribute) else None
     return any(
-        isinstance(function, ast.Lambda) or _is_run_by_others(module, function) and not _is_made_in(model, function)
+        isinstance(function, ast.Lambda)
+        or (_is_run_by_others(module, function) or isinstance(switch, ast.Attribute) and _gives_out(function, switch))
+        and not (on is not None and _is_made_in(on, function))
         for function in around
     )
 
@@ -187,6 +242,12 @@ def _is_run_unseen(module: Module, switch: ast.Attribute) -> bool:
 def _is_made_in(model: Value, function: ast.AST) -> bool:
     made = [origin.node for origin in identity(model).values()]
     return bool(made) and all(isinstance(one, ast.Call) and within(one, function) for one in made)
+
+
+def _gives_out(function: ast.FunctionDef | ast.AsyncFunctionDef, switch: ast.Attribute) -> bool:
+    """Is it a generator, which runs when its next element is asked for? What that clears is looked for elsewhere."""
+    is_context = has_decorator(function, "contextmanager", "asynccontextmanager")
+    return bool(function.yields) and not is_context and switch.attr != "zero_grad"
 
 
 @remembered
@@ -198,10 +259,8 @@ def _is_run_by_others(module: Module, function: ast.FunctionDef | ast.AsyncFunct
         return True
     if has_decorator(function, "contextmanager", "asynccontextmanager"):
         return any(not isinstance(call.up, ast.withitem) for call in module.index.callers(name))
-    return (
-        bool(function.yields)
-        or not module.index.callers(name)
-        and any(not is_of_a_library(Value(module, _callee(mark))) for mark in function.decorator_list)
+    return not module.index.callers(name) and any(
+        not is_of_a_library(Value(module, _callee(mark))) for mark in function.decorator_list
     )
 
 
@@ -279,12 +338,21 @@ def _callee(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
+def is_done_to_its_model(module: Module, node: ast.AST, optimizer: Value) -> bool:
+    """Is a model of an optimizer given, in a round, to a function that nobody sees, for nothing but what that does?"""
+    handed, runs = handed_to_the_unseen(module, body_of(node)), events(module, body_of(node))
+    held = {made for model in holding(optimizer).modules for made in identity(model)}
+    return any(isinstance(runs[place].node.up, ast.Expr) for made in held for place in handed.get(made, ()))
+
+
 def _given_to_the_unseen(event: Event) -> Iterator[Value]:
     call = event.node
     found = [] if event.stores_grad else callees(event.value)
     if event.stores_grad or found and all(map(_is_seen, found)):
         return
     for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+        if isinstance(given, ast.Call) and last_word(given.func) == "parameters" and receiver(given) is not None:
+            given = receiver(given)
         if is_named(given):
             yield event.value.at(given, ())
 

@@ -34,9 +34,14 @@ from torchlint.source.training.events import events
 from torchlint.source.training.optimizers import holding, holds_nothing_but
 from torchlint.source.training.roles import called_model, seems
 from torchlint.source.training.sameness import are_distinct, is_same
-from torchlint.source.training.unseen_switches import runs_wrapped
+from torchlint.source.training.unseen_switches import (
+    is_done_to_its_model,
+    may_be_called_unseen,
+    may_clear_by_hand_unseen,
+    runs_wrapped,
+)
 
-_CLEARS = frozenset(("zero_grad",))
+_CLEARS = frozenset(("zero_grad", "grad", "getattr"))
 METHODS = frozenset("step zero_grad state_dict load_state_dict add_param_group train eval".split())  # of optimizers
 MAX_ACTS = 200  # before a step among which its clearing is looked for
 
@@ -188,8 +193,13 @@ def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
         return True
     if is_cleared_between(module, node) or _is_zeroed_elsewhere(module, node):
         return True
-    return runs_wrapped(step.event, _CLEARS) or any(
-        not isinstance(n.up, ast.Call) for n in standing_in(node, module.index.attributes("zero_grad"))
+    homes = (module, step.module)
+    if any(may_be_called_unseen(home, "zero_grad", step.on) or may_clear_by_hand_unseen(home) for home in homes):
+        return True
+    return (
+        runs_wrapped(step.event, _CLEARS, step.on)
+        or is_done_to_its_model(module, node, step.on)
+        or any(not isinstance(n.up, ast.Call) for n in standing_in(node, module.index.attributes("zero_grad")))
     )
 
 
