@@ -131,7 +131,7 @@ in_tests = False
 def check(loop: Loop):
     """`loop` is the loop over epochs: the optimizer steps in a loop inside it."""
     for schedule in loop.each("schedule"):
-        if schedule.event.tests or not schedule.is_plain_schedule:
+        if schedule.event.tests or not schedule.is_plain_schedule or schedule.leaves_loop:
             continue
         counted, runs = horizon(schedule.on, loop.value), _runs(loop, schedule)
         if counted is None or runs is None or runs == counted.unit:

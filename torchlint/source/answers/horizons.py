@@ -21,6 +21,7 @@ _HORIZONS |= dict.fromkeys(
 )
 # What shrinks the learning rate by a factor: where that stands.
 _DECAYS = {"StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2), "ExponentialLR": ("gamma", 1)}
+_SET = ("T_max", "total_steps", "total_iters", "step_size", "milestones")  # of a scheduler that is made
 _FACTOR = 0.1  # where none is given
 _PER_EPOCH = re.compile(r"(?i)(step|batch|iter|update)\w*_per_epoch$")
 
@@ -44,7 +45,7 @@ def horizon(scheduler: Value, loop: Value) -> Horizon | None:
     """What a scheduler counts that steps in a loop over epochs; None where it is not plain."""
     made = next(iter(objects(scheduler)), None) if isinstance(loop.node, (ast.For, ast.AsyncFor)) else None
     name = _name_of(made)
-    if made is None or not name:
+    if made is None or not name or _is_set_later(made):
         return None
     if name in _DECAYS:
         unit = EPOCHS if _decays_by_epoch(loop, made, name) else None
@@ -53,6 +54,16 @@ def horizon(scheduler: Value, loop: Value) -> Horizon | None:
     else:
         unit = None
     return Horizon(unit, made) if unit else None
+
+
+def _is_set_later(made: Value) -> bool:
+    """`scheduler.T_max = 9 * len(loader)`, also by `setattr`: its horizon is another one then."""
+    index = made.module.index
+    told = (call.args[1] for call in index.callers("setattr") if len(call.args) > 1)
+    stored = (one.value for word in _SET for one in index.stored(word))
+    if any(not (isinstance(on, ast.Name) and on.id == "self") for on in stored):
+        return True
+    return any(isinstance(one, ast.Constant) and one.value in _SET for one in told)
 
 
 def _name_of(made: Value | None) -> str:

@@ -19,6 +19,7 @@ from torchlint.source.answers.layers_put import (
     root,
     unmoved,
 )
+from torchlint.source.answers.renewed_unseen import may_be_renewed_unseen
 from torchlint.source.answers.taken_later import is_taken_later
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects, origins
@@ -290,6 +291,8 @@ def _run_by(method: ast.FunctionDef, methods: dict[str, ast.FunctionDef]) -> lis
 def _may_renew(module: Module, method: ast.FunctionDef, optimizer: str) -> bool:
     """May a method give `self.optimizer` other parameters, make an optimizer, or hand this one to somebody who does?"""
     uses = [node for node in module.index.attributes(optimizer) if within(node, method)]
+    if may_be_renewed_unseen(module, method, optimizer):
+        return True
     return any(within(made.node, method) for made in constructors(module)) or any(
         not isinstance(use.up, ast.Attribute) or use.up.attr not in ("step", "zero_grad", "state_dict")
         for use in uses

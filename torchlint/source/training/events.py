@@ -15,6 +15,7 @@ from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.named_methods import called
+from torchlint.source.flow.signatures import has_decorator
 from torchlint.source.flow.values import LookedThrough, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, UNWRITTEN, children, last_word
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torchlint.source.flow.classes import Method
 
 MAX_EVENTS = 3000
+CONTEXT_MANAGERS = ("contextmanager", "asynccontextmanager")
 MAX_HELPERS = 4
 MAX_ENTERED = 8  # context managers of the project, one in the other
 
@@ -429,6 +431,9 @@ class _Unroller:
         if not any(_may_be_ours(home, node.func) for home in homes):
             return
         for callee in called(value):
+            if block is None and callee.function is not None and has_decorator(callee.function, *CONTEXT_MANAGERS):
+                event.is_followed = False  # what is made runs when somebody enters it
+                continue
             event.is_followed &= callee.function is None or len(self.via) < MAX_HELPERS
             inner = self._inside(callee, value)
             if inner:

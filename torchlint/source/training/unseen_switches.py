@@ -29,7 +29,7 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import receiver
-from torchlint.source.training.events import Event, events, imports_saying, says
+from torchlint.source.training.events import CONTEXT_MANAGERS, Event, events, imports_saying, says
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding
 from torchlint.source.training.sameness import are_distinct, identity
@@ -246,7 +246,7 @@ def _is_made_in(model: Value, function: ast.AST) -> bool:
 
 def _gives_out(function: ast.FunctionDef | ast.AsyncFunctionDef, switch: ast.Attribute) -> bool:
     """Is it a generator, which runs when its next element is asked for? What that clears is looked for elsewhere."""
-    is_context = has_decorator(function, "contextmanager", "asynccontextmanager")
+    is_context = has_decorator(function, *CONTEXT_MANAGERS)
     return bool(function.yields) and not is_context and switch.attr != "zero_grad"
 
 
@@ -257,7 +257,7 @@ def _is_run_by_others(module: Module, function: ast.FunctionDef | ast.AsyncFunct
         return True
     if has_decorator(function, *_ASKED_WITHOUT_CALL) or is_handed_on(module, function):
         return True
-    if has_decorator(function, "contextmanager", "asynccontextmanager"):
+    if has_decorator(function, *CONTEXT_MANAGERS):
         return any(not isinstance(call.up, ast.withitem) for call in module.index.callers(name))
     return not module.index.callers(name) and any(
         not is_of_a_library(Value(module, _callee(mark))) for mark in function.decorator_list
