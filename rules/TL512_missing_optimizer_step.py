@@ -147,10 +147,8 @@ def never_stepped(loop: Round, around: Round):
         if not is_cleared_for(clear, backward, steps) or others and not _is_only_cleared(loop, clear):
             continue
         behind = bisect_left(steps, _place(clear), key=_place)
-        nearest_first = chain.from_iterable(zip_longest(steps[behind:], reversed(steps[:behind])))
-        if any(step is not None and step.may_step(clear) for step in nearest_first):
-            continue
-        if may_be_stepped_unseen(loop.module, loop.node, around.node, clear):
+        nearest_first = filter(None, chain.from_iterable(zip_longest(steps[behind:], reversed(steps[:behind]))))
+        if any(step.may_step(clear) for step in nearest_first) or may_be_stepped_unseen(loop.value, around.node, clear):
             continue
         name, left = clear.on_text, "what it holds is not" if steps else "nothing is"
         yield loop.finding(
@@ -199,8 +197,7 @@ def _uses_gradients(loop) -> bool:
     )
 
 
-def _is_plain(call) -> bool:
-    """Is it a function of torch or of Python?"""
+def _is_plain(call) -> bool:  # of torch or of Python
     return bool(call.names) and all(name.startswith(("torch.", "builtins.")) for name in call.names)
 
 

@@ -331,6 +331,7 @@ def _put_into_attributes(module: Module) -> frozenset[str]:
 def _loaded_again(module: Module, assignment: ast.stmt, holder: ast.expr) -> Iterator[ast.Call]:
     """The calls that load it into the same model, or into one of the same name."""
     models = [receiver(call) for call in module.index.calls_of("state_dict", inside=assignment) if receiver(call)]
+    models += [given for call in module.index.inside(assignment, ast.Call) for given in call.args]  # `snapshot(net)`
     for use in _all_reads(module, holder) if models else ():
         call = use.up
         while isinstance(call, (ast.Subscript, ast.Attribute)):  # `best["weights"]`, `best.weights`

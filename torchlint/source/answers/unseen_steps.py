@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.kinds import kinds
-from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, body_of
 from torchlint.source.training.acts import Act
 from torchlint.source.training.events import Event, events
@@ -14,16 +14,17 @@ from torchlint.source.training.unseen_switches import is_done_to_its_model, may_
 _STEPS = frozenset(("step", "getattr"))
 
 
-def may_be_stepped_unseen(module: Module, loop: ast.AST, around: ast.AST, clear: Act) -> bool:
+def may_be_stepped_unseen(loop: Value, around: ast.AST, clear: Act) -> bool:
     """May a round or what is around it step the optimizer that is cleared: by a value that is handed on, a hook of the
     gradients, a decorator, one of many things that are gone through, or a function that nobody sees?
     """
+    module = loop.module
     if clear.on is None or any(may_be_called_unseen(home, "step", clear.on) for home in (module, clear.module)):
         return True
     return (
         module.index.says("accumulate_grad_hook")
         or runs_wrapped(clear.event, _STEPS, clear.on)
-        or is_done_to_its_model(module, loop, clear.on)
+        or is_done_to_its_model(module, loop.node, clear.on)
         or any(map(_steps_one_of_many, events(module, body_of(around))))
     )
 
