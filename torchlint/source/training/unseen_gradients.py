@@ -72,17 +72,29 @@ def _says_a_switch(definition: Value) -> bool:
 @remembered
 def _is_kept_as_value(module: Module, function: ast.AST | None) -> bool:
     """Does a file keep or hand on a switch, `guards = [torch.no_grad()]`, or set it in a function of its own?"""
-    for word in SWITCHES:
-        for named in (*module.index.attributes(word), *module.index.names(word)):
-            made = named.up if isinstance(named.up, ast.Call) and named.up.func is named else named
-            is_set_here = word == "set_grad_enabled" and made is not named and enclosing_function(made) is function
-            if not is_set_here and not _is_seen_there(made) and not isinstance(made.up, ast.Attribute):
-                return True
+    if any(where is not (function or module.tree) for where in _kept_or_set(module)):
+        return True
     return any(
         callee.function is not None and says(Value(callee.module, callee.function), "set_grad_enabled", 1)
         for call in (module.index.inside(function, ast.Call) if function is not None else ())
         for callee in callees(Value(module, call))
     )
+
+
+@remembered
+def _kept_or_set(module: Module) -> list[ast.AST | None]:
+    """The functions in which a file sets whether gradients are recorded, two are enough; None for a switch that is kept
+    as a value.
+    """
+    found: dict[ast.AST | None, None] = {}
+    for word in SWITCHES:
+        for named in (*module.index.attributes(word), *module.index.names(word)):
+            made = named.up if isinstance(named.up, ast.Call) and named.up.func is named else named
+            if isinstance(made.up, ast.Attribute) or _is_seen_there(made):
+                continue
+            is_set = word == "set_grad_enabled" and made is not named
+            found[(enclosing_function(made) or module.tree) if is_set else None] = None
+    return list(found)[:2]
 
 
 def _is_seen_there(switch: ast.expr) -> bool:

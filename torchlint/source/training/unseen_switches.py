@@ -41,6 +41,7 @@ _OF_MODES = frozenset((*_SAYING_MODES, "getattr", "setattr"))
 _FOLLOWED = frozenset(("__init__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
 _ASKED_WITHOUT_CALL = ("property", "cached_property", "getter")
 _LIBRARIES = sys.stdlib_module_names | {"torch", "numpy", "builtins", "tqdm"}  # which switch nothing of a model's
+_MANY = 20  # of which nobody looks which one is meant
 _DEPTH = 2  # of the functions that a decorator calls
 
 
@@ -107,9 +108,10 @@ def may_switch_unseen(module: Module, mode: str, homes: tuple[Module, ...] = ())
 
 def may_be_called_unseen(module: Module, word: str, on: Value) -> bool:
     """May a file call a method, `zero_grad` or `step`, of something in such a way: `jobs = [optimizer.step]`?"""
-    return _is_asked_for_by_text(module, word) or any(
-        not are_distinct(Value(module, asked.value), on) for asked in _done_unseen(module, word)
-    )
+    done = _done_unseen(module, word)
+    if len(done) > _MANY or _is_asked_for_by_text(module, word):
+        return True
+    return any(not are_distinct(Value(module, asked.value), on) for asked in done)
 
 
 @remembered
@@ -258,26 +260,42 @@ def _is_run_by_others(module: Module, function: ast.FunctionDef | ast.AsyncFunct
     if has_decorator(function, *_ASKED_WITHOUT_CALL) or is_handed_on(module, function):
         return True
     if has_decorator(function, *CONTEXT_MANAGERS):
-        return any(not isinstance(call.up, ast.withitem) for call in module.index.callers(name))
+        return _is_made_elsewhere(module, name)
     return not module.index.callers(name) and any(
         not is_of_a_library(Value(module, _callee(mark))) for mark in function.decorator_list
     )
 
 
 @remembered
+def _is_made_elsewhere(module: Module, name: str) -> bool:
+    """Is a context also made where nothing is entered at once?"""
+    return any(not isinstance(call.up, ast.withitem) for call in module.index.callers(name))
+
+
 def is_handed_on(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Does a file give it to others, who call it when they like: `Runner(evaluate)`, `property(get, set)`? A method
     also by `self.evaluate`.
     """
-    places: list[ast.expr] = [*module.index.names(function.name)]
-    if isinstance(function.up, ast.ClassDef):
-        places += [asked for asked in module.index.attributes(function.name) if _is_of_the_project(module, asked.value)]
-    return any(
-        isinstance(place.ctx, ast.Load)
-        and not (isinstance(place.up, ast.Call) and place.up.func is place)
-        and not isinstance(place.up, ast.Attribute)
-        for place in places
-    )
+    if _is_name_handed_on(module, function.name):
+        return True
+    return isinstance(function.up, ast.ClassDef) and _is_method_handed_on(module, function.name)
+
+
+@remembered
+def _is_name_handed_on(module: Module, name: str) -> bool:
+    return any(map(_is_value, module.index.names(name)))
+
+
+@remembered
+def _is_method_handed_on(module: Module, name: str) -> bool:
+    asked = filter(_is_value, module.index.attributes(name))
+    return any(_is_of_the_project(module, one.value) for one in asked)
+
+
+def _is_value(named: ast.expr) -> bool:
+    """Is it read, and neither called nor asked for something?"""
+    is_called = isinstance(named.up, ast.Call) and named.up.func is named
+    return isinstance(named.ctx, ast.Load) and not is_called and not isinstance(named.up, ast.Attribute)
 
 
 def _is_of_the_project(module: Module, node: ast.expr) -> bool:
