@@ -181,7 +181,8 @@ def test_a_method_that_only_methods_call_which_nobody_calls(tree, loss, main, se
 def test_a_method_that_is_called_on_each_line_is_asked_for_in_no_time(tree):
     folder = tree({"loss.py": CHAIN.replace("return x\n", "self.part(x, x)\n" + 40_000 * "        self.part(x, x)\n")})
     project, path = Project(folder), str(folder / "loss.py")
-    unreached = Unreached(project.view(path), lambda: ast.parse(project.text(path)))
+    program = ast.parse(project.text(path))
+    unreached = Unreached(project.view(path), lambda: program)
     tree({"main.py": "import loss\nloss.Trainer().plain(1)\n"})
     started = time.process_time()
     assert not unreached.has(10)
@@ -334,8 +335,53 @@ TEST = LOSS.replace("sharp_loss", "test_loss")
         ({"loss.py": LOSS.replace("sharp_loss", "forward")}, "info"),
         ({"loss.py": TEST, "tox.ini": "[pytest]\npython_files = *.py\n"}, "warning"),
         ({"loss.py": LOSS.replace("sharp_loss", "main")}, "warning"),
+        ({"loss.py": LOSS.replace("sharp_loss", "sharp_test")}, "info"),  # pytest takes what begins so
     ],
 )
 def test_functions_are_looked_for_in_tests_and_methods_on_objects(tree, files, severity):
     tree(RUN | files)
     assert said() == severity
+
+
+PRIVATE = LOSS.replace("sharp_loss", "_sharp_loss")
+LIBRARY = {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"loss.py": PRIVATE}, "info"),
+        ({"loss.py": LOSS}, "warning"),  # of a library anybody takes what is offered
+        ({"loss.py": PRIVATE + "    def step(self, x):\n        return _sharp_loss(x, x)\n"}, "warning"),
+        ({"loss.py": PRIVATE, "more.py": "from loss import _sharp_loss\n"}, "warning"),
+        ({"loss.py": PRIVATE.replace("_sharp_loss", "__init_subclass__")}, "warning"),
+    ],
+)
+def test_a_private_part_of_a_library_that_nobody_names_is_nobodys(tree, files, severity):
+    tree(LIBRARY | files)
+    assert said() == severity
+
+
+DATA = """\
+import torch
+from torch.nn import functional as F
+
+
+class Trainer(LightningModule):
+    def __init__(self):
+        self.lengths = []
+
+    def {}(self, x, y):
+        p = F.softmax(x, dim=1)
+        return F.cross_entropy(p, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"), [("act_with_teacher", "info"), ("training_step", "warning"), ("on_train_end", "warning")]
+)
+def test_a_base_calls_what_it_knows(tree, name, severity):
+    tree({"loss.py": DATA.format(name), "main.py": "import loss\nloss.Trainer()\n"})
+    assert said() == severity
+    tree({"loss.py": DATA.format(name).replace("LightningModule", "others.Base")})
+    assert said() == "warning"

@@ -200,8 +200,11 @@ class Unreached:
 
     def _is_left_alone(self, part: _Definition) -> bool:
         """Is a private part of a file, that of a library, too, named by nobody, and taken by no decorator?"""
-        is_left = not part.is_taken and part.kind != "class" and not is_found_by_name(part.name)
-        return is_left and self._says_nobody(part)
+        if part.is_taken or part.kind == "class" or is_found_by_name(part.name):
+            return False
+        if part.owner and is_put_together(self._view, part.name):
+            return False
+        return _lines_saying(self._view, part, self._is_called_by_none(part)) == []
 
     def _methods_around(self, line: int) -> list[_Definition]:
         """The method that a line stands in, if no base of its class may call it but those of the project."""
