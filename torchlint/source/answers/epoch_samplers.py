@@ -14,6 +14,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, last_word, statement_of
 from torchlint.source.text.spelling import argument, unparsed
+from torchlint.source.training.keyword_values import keyword_names
 
 EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
 _TELLING = ".set_epoch("
@@ -81,9 +82,11 @@ def is_distributed(sampler: Value) -> bool:
 
 def shuffles_by_epoch(sampler: Value) -> bool:
     """Is it one that does, for data on which something is trained, as far as names say?"""
-    if not is_distributed(sampler) or has_stars(sampler.node):
+    if not is_distributed(sampler) or any(isinstance(given, ast.Starred) for given in sampler.node.args):
         return False
     shuffle = argument(sampler.node, "shuffle", 3)
+    if shuffle is None and has_stars(sampler.node) and "shuffle" in (keyword_names(sampler) or ("shuffle",)):
+        return False
     if shuffle is not None and not _is_true(sampler.at(shuffle, ())):
         return False
     statement = statement_of(sampler.node)
