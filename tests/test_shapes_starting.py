@@ -244,3 +244,17 @@ print(torch.nn.Linear(args.size, 2)(torch.zeros(1, 9)))
 print(torch.nn.Linear(args.size, 2)(torch.zeros(1, 8)))
 """
     assert [fault.span.line for fault in run(tmp_path, text).faults] == [8]
+
+
+def test_nobody_sees_the_default_of_what_has_to_be_given(tmp_path):
+    text = """
+import argparse, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--net", required=True, default="custom")
+parser.add_argument("--width", type=int, {}default=9)
+args = parser.parse_args()
+net = {{"small": torch.nn.Linear(4, 2), "large": torch.nn.Linear(8, 2)}}[args.net]
+print(torch.nn.Linear(8, 2)(torch.zeros(1, args.width)))
+"""
+    assert run(tmp_path, text.format("required=True, ")).faults == ()
+    assert [fault.span.line for fault in run(tmp_path, text.format("")).faults] == [8]

@@ -83,15 +83,14 @@ class Parser(StandIn):
         value = options.get("default")
         has_place = not long.startswith("-")
         required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*", "...")
-        unseen = required and (has_place or value is None)  # a default that nobody ever sees
-        if "default" not in options or unseen:
+        if "default" not in options or required:  # whose default nobody ever sees
             if name == "local_rank":
                 value = Unknown("the rank that a launcher of processes gives")
             elif action == "store_true":
                 value = False
             elif action == "store_false":
                 value = True
-            elif "default" not in options and options.get("type") in (int, float) and not options.get("nargs"):
+            elif options.get("type") in (int, float) and not options.get("nargs"):
                 value = Unknown(f"the argument {name}, a number that has no default")
             elif "const" in options and action == "store_const":
                 value = None
