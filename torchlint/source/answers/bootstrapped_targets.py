@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.classes import class_info
-from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.flow import SAME_NUMBERS, SAME_WEIGHTS, callees, origins
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import LookedThrough, Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
 from torchlint.source.training.grads import is_leaf
@@ -170,7 +170,24 @@ def _is_same_network(made: Value, other: Value) -> bool:
     a, b = made.node, other.node
     if dumped(a.func) != dumped(b.func) or _are_given_the_same(made, other):
         return False
-    return bool(identity(made.at(a.func, ())).keys() & identity(other.at(b.func, ())).keys())
+    is_one = bool(identity(made.at(a.func, ())).keys() & identity(other.at(b.func, ())).keys())
+    return is_one and _are_of_one(made, other)
+
+
+def _are_of_one(made: Value, other: Value) -> bool:
+    """Is it one object whose methods make both calls, and no copy of it, as far as both are seen?"""
+    frames = made.frame, other.frame
+    if any(frame is None or frame.call is None for frame in frames):
+        return True
+    one, two = ({(id(o.node), o.path) for o in origins(_asked(frame), SAME_WEIGHTS)} for frame in frames)
+    return not one or not two or not one.isdisjoint(two)
+
+
+def _asked(frame: LookedThrough) -> Value:
+    """The object of which a method is called: `net` of `net(x)` and of `net.best(x)`; a function itself."""
+    func = frame.call.node.func
+    is_method = isinstance(func, ast.Attribute) and func.attr == frame.function.name
+    return frame.call.at(func.value if is_method else func, ())
 
 
 def _are_given_the_same(made: Value, other: Value) -> bool:
