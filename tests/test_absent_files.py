@@ -84,3 +84,15 @@ def test_a_name_in_other_letters_is_said_to_be_so(tree):
     tree({**MODELS, "main.py": BOTH.format("from models.Encoder import Encoder as Other") + LOSS})
     (found,) = [f for f in check(["."], ALL).findings if f.code == "TL725"]
     assert "`encoder.py`" in found.help
+
+
+@pytest.mark.parametrize(("init", "said"), [("", set()), ("from .parts import *\n", {"TL718"})])
+def test_a_folder_of_examples_is_called_like_the_library_that_they_show(tree, init, said):
+    tree(
+        {
+            "examples/gymlike/__init__.py": init,
+            "examples/gymlike/parts.py": "import torch\nsize = 3\n",
+            "examples/gymlike/run.py": "import torch\nimport gymlike\n\nenv = gymlike.make_env(torch.device('cpu'))\n",
+        }
+    )
+    assert {f.code for f in check(["."], ALL).findings if f.code == "TL718"} == said

@@ -72,7 +72,8 @@ def _meant(module: Module, name: str, level: int) -> str | None:
     package = os.path.dirname(path)
     if path.endswith(f"{os.sep}__init__.py") and f"{own}{os.sep}".startswith(f"{package}{os.sep}"):
         is_part = view.read(os.path.join(os.path.dirname(package), "__init__.py")) is not None
-        return None if is_part else path  # as a package calls itself; a part of one does so by its whole name
+        is_bare = package == own and not (view.read(path) or "").strip()  # examples of a library, in a folder named so
+        return None if is_part or is_bare else path  # as a package calls itself; a part does so by its whole name
     if "." in name:
         roots = view.project.folders
     else:
