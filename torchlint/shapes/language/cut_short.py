@@ -23,7 +23,7 @@ from torch import nn
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.module_tables import TABLES
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.language.counted_in_branches import leave_counters_open
 from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Course, Trail
 from torchlint.shapes.language.counters import RoundBegins
@@ -34,6 +34,7 @@ from torchlint.shapes.language.found_in_rounds import (
     of_any_round,
 )
 from torchlint.shapes.language.growing import Growth
+from torchlint.shapes.language.lengths import Lengths
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.rates import Rates
 from torchlint.shapes.language.walking import last_word
@@ -81,6 +82,7 @@ class Changes:
         self.missed = 0  # how often something was not run that would be, or in another order: it may draw numbers
         self.lends = 0  # how often that was code that nobody knows
         self.graphs_in_turn = True  # whether no graph was made before what a program does between its parts
+        self.lengths = Lengths()
         self.built = False  # whether layers or states may have been made, or changed, in what did not run
 
     def call(self, function: Any) -> None:
@@ -142,6 +144,7 @@ class Changes:
     def loosen(self, container: Any) -> None:
         """A container holds more than is known: it is filled under unknown names, or by a function never called."""
         self.miss()
+        self.lengths.forget(container)
         if not is_open(container):
             loosen(container)
 
@@ -529,6 +532,8 @@ def loosen(container: Any) -> None:
     elif isinstance(container, list):
         if not container or container[-1] is not REST:
             list.append(container, REST)
+        else:
+            machines[-1].changes.lengths.forget(container)
     else:
         deque.append(container, REST)
 

@@ -305,6 +305,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
     parts = [expression(part, inner) for part in made_of]
     first, some = loops[0][0], type(node) is SomeRows
     kind = type(node)
+    one_by_one = kind is ast.ListComp and len(loops) == 1 and not node.generators[0].ifs
     price = price_of([node])
     in_turn = kind is ast.GeneratorExp and node not in scope.program.taken_at_once
     chosen = any(getattr(n, "id", "") in targets for g in node.generators for t in g.ifs for n in ast.walk(t))
@@ -314,7 +315,8 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         machine = frame.machine
         source = some_of(first(frame)) if some else first(frame)
         if type(source) is Unknown and (source.known not in (RANGE, TEXT) or not machine.wild):
-            return Unknown(source.reason)
+            made = Unknown(source.reason)
+            return machine.changes.lengths.as_long_as(source, made) if one_by_one else made
         inside = Frame({}, frame, frame.globals, machine, frame.code)
         made: Any = {} if kind is ast.DictComp else []
         budget = machine.budget
@@ -361,6 +363,9 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         except UnknownUsed as unknown:
             return Unknown(str(unknown))
         if guessed:  # which of them it keeps, nobody knows
+            for generator in node.generators:
+                for test in generator.ifs:
+                    machine.settle(test)  # from now on it may hold any of them, or none
             if kind is not ast.DictComp:
                 made[:] = [found_in_a_round(part, node.elt, targets) for part in made]
             longer = True
@@ -368,6 +373,8 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         if longer:
             changes.miss_items(made)
             loosen(made)
+            if one_by_one and not guessed:
+                changes.lengths.as_long_as(source, made)
         return machine.build(set, made) if kind is ast.SetComp else iter(made) if kind is ast.GeneratorExp else made
 
     return run

@@ -18,7 +18,7 @@ from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
 from torchlint.shapes.language.counted_tests import compiled, counted_names, counts, is_left_early
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds, holds_the_rest_only
 from torchlint.shapes.language.expressions import NUMBERS, expression
-from torchlint.shapes.language.filled_in_time import fills_in_time
+from torchlint.shapes.language.filled_in_time import fills_in_time, fitted_anyway, padded_in_rounds
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
 from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds, trains_in_some_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
@@ -244,7 +244,7 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
             return body(frame)
         return orelse(frame)
 
-    return branch
+    return fitted_anyway(node, test, body, orelse, branch)
 
 
 def _changed(head: list[ast.AST], body: list[ast.stmt], scope: CompiledScope) -> tuple[list[Name], list[Callable]]:
@@ -310,7 +310,7 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
                     falling.leave_more()
         return orelse(frame)
 
-    return loop
+    return padded_in_rounds(node, compile_, partial(store_name, scope=scope), loop)
 
 
 def _for(node: ast.For, scope: CompiledScope) -> Run:

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from torchlint.shapes.core.standins import Library
-from torchlint.shapes.core.values import Special
+from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.language.counted_tests import is_read_only
 from torchlint.shapes.language.cut_short import CHANGING
 from torchlint.shapes.language.program import CompiledScope, Frame
 from torchlint.shapes.language.walking import walk
@@ -28,6 +29,8 @@ def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate) -> Evaluat
     """The body of an `if` without `else`. Where it only makes names anew, by what changes nothing else, and these
     are of the same kind as before, the condition is no longer in doubt.
     """
+    if not node.orelse and (filled := _fills(node.body)):
+        return _filled_anyhow(node, filled, scope, body)
     made = _makes(node.body) if not node.orelse else None
     if not made or any(scope.find(name) != 0 for name in made) and scope.kind != "module":
         return body
@@ -46,6 +49,47 @@ def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate) -> Evaluat
         return jump
 
     return run
+
+
+def _filled_anyhow(node: ast.If, filled: list[ast.Subscript], scope: CompiledScope, body: Evaluate) -> Evaluate:
+    """`if word not in numbers: numbers[word] = len(numbers)`: a dict that gets an item under a key that nobody knows
+    may have got it or not, from then on.
+    """
+    from torchlint.shapes.language.expressions import expression
+
+    owners = [(expression(one.value, scope), expression(one.slice, scope)) for one in filled]
+
+    def run(frame: Frame) -> Any:
+        if not _is_in_doubt(frame, node.test) or "len" in frame.vars or "len" in frame.globals:
+            return body(frame)
+        are_open = all(type(owner(frame)) is dict and type(key(frame)) is Unknown for owner, key in owners)
+        jump = body(frame)
+        if jump is None and are_open:
+            frame.machine.settle(node.test)
+        return jump
+
+    return run
+
+
+def _fills(body: list[ast.stmt]) -> list[ast.Subscript] | None:
+    """`numbers[word]`, where statements do nothing but give items to dicts."""
+    found = []
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Subscript(slice=ast.Name()) as target], value=value) if is_read_only(
+                target.value
+            ) and all(_is_plain(part) for part in walk(value)):
+                found.append(target)
+            case _:
+                return None
+    return found
+
+
+def _is_plain(part: ast.AST) -> bool:
+    """Is it a part of an expression that changes nothing when it is evaluated?"""
+    if isinstance(part, ast.Call):
+        return isinstance(part.func, ast.Name) and part.func.id == "len"
+    return not isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda))
 
 
 def chosen_alike(node: ast.IfExp, scope: CompiledScope, yes: Evaluate) -> Evaluate:

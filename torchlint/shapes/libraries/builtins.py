@@ -30,20 +30,27 @@ def _len(machine, value):
         if machine.wild and wild.known_of(value) is not None:
             return machine.in_worlds(lambda given: _len(machine, given[0]), [value], value.reason)
         report_use(value, "len")
-        return wild.unknown(value.reason, wild.WHOLE)
+        return _counted(machine, value, value.reason)
     method = getattr(kind, "__len__", None)
     if functions.closure_of(method) is not None:
         length = method(value)
         machine.ask_ends((length,))
         return length
     if machine.may_miss(value):
-        return wild.unknown(MORE, wild.WHOLE)
+        return _counted(machine, value, MORE)
     if isinstance(value, (torch.Tensor, Array)):
         return machine.foreign(len, (value,), {})
     try:
         return len(value)
     except TypeError as error:
         raise machine.of_nothing(error) if value is None else machine.deny(error, value)
+
+
+def _counted(machine, value, reason):
+    """How many items something has of which nobody has counted them."""
+    number, lengths = wild.unknown(reason, wild.WHOLE), machine.changes.lengths
+    may_be_list = type(value) in (Unknown, list, tuple) and machine.wild
+    return lengths.number(number, lengths.measured(value)) if may_be_list else number
 
 
 def _isinstance(machine, value, kinds):
@@ -152,7 +159,8 @@ def _extreme(best):
             return machine.in_worlds(lambda given: best(given), list(values), "the largest or smallest of some counts")
         if any(type(v) is Unknown or machine.is_tensor(v) for v in values):
             kind = wild.kind_among(v for v in values if v is not REST)
-            return wild.unknown("the largest or smallest of unknown values", kind)
+            made = wild.unknown("the largest or smallest of unknown values", kind)
+            return made if key is not None else machine.changes.lengths.extreme(best, values, made)
         if key is None:
             machine.budget.touch(values)
             return best(values)

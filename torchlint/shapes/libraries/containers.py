@@ -71,6 +71,7 @@ def _remove(machine, method, item):
     items = method.__self__
     if not _holds_unknown(machine, items):
         return machine.foreign(method, (item,), {})
+    machine.changes.lengths.forget(items)
     if not machine.may_miss(items):
         del items[next(place for place, held in enumerate(items) if type(held) is Unknown)]
     return None
@@ -99,7 +100,8 @@ def order_of(machine, keys: list, reverse: bool = False) -> list[int]:
 
 def _get(machine, method, key, default=None):
     if type(key) is Unknown or _may_hold(machine, method.__self__, key):
-        return wild.unknown("the value of an unknown key", wild.kind_among(chain(method.__self__.values(), (default,))))
+        known = (value for value in method.__self__.values() if value is not REST)
+        return wild.unknown("the value of an unknown key", wild.kind_among(chain(known, (default,))))
     return method(key, default)
 
 

@@ -12,7 +12,7 @@ from torch.nn.utils import parametrizations
 from torchlint.shapes.core.held_parts import own_buffers_of, weights_of
 from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.tensors import device_tags, wild
-from torchlint.shapes.tensors.wild import SIZES, Known
+from torchlint.shapes.tensors.wild import SIZES, Free, Known
 
 # Their first arguments that are sizes of what they take and give.
 SIZED: dict[type, tuple[str, ...]] = {
@@ -49,12 +49,18 @@ class FreeLayer(nn.Module):
             given = machine.supposed(self.layers[0], given[0], given[1], nowhere=True)
             if given is None:
                 return Unknown(self.reason)
-        layer = wild.unknown(self.reason, Known((SIZES,), dict(zip(((0,), (1,)), self.layers))))
+        free = Free.COUNTED if _has_any_number_of_rows(*self.layers) else Free.GIVEN
+        layer = wild.unknown(self.reason, Known((SIZES,), dict(zip(((0,), (1,)), self.layers)), free))
         return machine.in_worlds(
             lambda given: machine.call_module(_beside(given[0], given[1]), list(given[1]), dict(given[2])),
             [layer, *given],
             self.reason,
         )
+
+
+def _has_any_number_of_rows(first: nn.Module, second: nn.Module) -> bool:
+    """An embedding gives the same sizes, however many words it is for."""
+    return type(first) is type(second) is nn.Embedding and first.embedding_dim == second.embedding_dim
 
 
 def _beside(layer: nn.Module, given: list) -> nn.Module:

@@ -50,6 +50,11 @@ def any_item(machine: Any, items: Any, key: Any) -> Any:
     return item
 
 
+def in_common(machine: Any, items: list) -> Any:
+    """One of some items, of which is known what all have in common."""
+    return _common(machine, items, _DEPTH)
+
+
 def any_value(machine: Any, table: dict, key: Unknown) -> Any:
     """`table[key]`: whichever of its keys it is, for with another one Python ends there."""
     is_key = key.known in (wild.TEXT, wild.WHOLE) and type(table) in (dict, OrderedDict)
@@ -59,7 +64,7 @@ def any_value(machine: Any, table: dict, key: Unknown) -> Any:
         if isinstance(found, (torch.Tensor, Array, tuple)):
             return found
     item = one_of(table, "the value of an unknown key")
-    item.known = wild.kind_among(table.values())
+    item.known = wild.kind_among(value for value in table.values() if value is not REST)
     return item
 
 

@@ -181,7 +181,7 @@ class Attributes:
         if owner.known == wild.TEXT and self.wild and (method := text_methods.of_open(name)) is not None:
             return method
         if name in CHANGING:
-            self.lend((owner,))
+            self.lend_to_fill(owner)
         if owner.hole is None:
             if name == "backward" and self.scripting:
                 self.progress.reached("a backward pass", owner)

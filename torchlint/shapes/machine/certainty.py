@@ -221,6 +221,7 @@ class Certainty(PlainRefusals):
         self.changes.lends += 1
         for value in values:
             if type(value) is Unknown:
+                self.changes.lengths.forget(value)
                 if value.within is not None:  # whichever it is
                     self.budget.spend(1 + (len_of(value.within) >> 4))
                     self.lend(value.within.values() if isinstance(value.within, dict) else value.within)
@@ -230,6 +231,11 @@ class Certainty(PlainRefusals):
                 for held in self._reached_by(value):
                     self._lend_one(held)
                 self.presumed |= self._are_called_back(value)
+
+    def lend_to_fill(self, container: Unknown) -> None:
+        """A method is asked for by which a container gets items, or loses some: others may be the same one."""
+        self.lend((container,))
+        self.changes.lengths.forget_unknown()
 
     def of_owner(self, method: Unknown) -> list[Any]:
         """What a method of a base that is not known may change, for it may call those of the program."""
@@ -288,6 +294,7 @@ class Certainty(PlainRefusals):
                     waiting.append((part, depth - 1))
 
     def _lend_one(self, value: Any) -> None:
+        self.changes.lengths.forget(value)
         if isinstance(value, (Optimizer, LRScheduler)):
             self.changes.rates.lose(value)
         elif len(self.lent) < LENT:

@@ -526,6 +526,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         """A run begins in which nothing has been asked."""
         self.asked.clear()
         self.equals.clear()
+        self.changes.lengths.clear()
 
     def decide(self, question: Question | None, default: bool = True, likeness: Likeness | None = None) -> bool:
         """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is

@@ -16,14 +16,14 @@ from torchlint.shapes.core.budget import LIGHT, PYTHON, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, item_at, loosen, part_of, spread
+from torchlint.shapes.language.cut_short import MORE, REST, VIEWS, is_open, item_at, loosen, spread
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine import open_slices
 from torchlint.shapes.machine.any_items import any_item, any_value, is_unknown_place
 from torchlint.shapes.machine.attributes import is_several
-from torchlint.shapes.machine.repeated_items import lengthened
+from torchlint.shapes.machine.repeated_items import RepeatedItems, counted, cut, cut_list, lengthened
 from torchlint.shapes.machine.texts import Texts
 from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, all_the_same, differ, part_of_texts
 from torchlint.shapes.machine.worlds import are_tensors
@@ -43,7 +43,7 @@ _OPEN_KEYS = frozenset({Unknown, slice})  # which may stand for several
 _NO_PLACES = frozenset({list, dict, str, float})  # in a list
 
 
-class Operations(Texts):
+class Operations(Texts, RepeatedItems):
     """The part of the machine that evaluates syntax other than calls."""
 
     def is_tensor(self, value: Any) -> bool:
@@ -61,7 +61,7 @@ class Operations(Texts):
             answer = self.foreign(bool, (value,), {})  # many values have no truth; a few may be known
             return self.decide(key, default) if type(answer) is Unknown else answer
         if kind is Unknown:
-            return self.decide(key, default, value.likeness)
+            return self.changes.lengths.decided(value, self.decide(key, default, value.likeness))
         if isinstance(value, Array) or isinstance(value, torch.Tensor):
             return self.decide(key, default)
         for name in ("__bool__", "__len__"):
@@ -77,7 +77,7 @@ class Operations(Texts):
     def operate(self, apply: Callable, a: Any, b: Any) -> Any:
         """A binary operator; results that grow are estimated before they are made."""
         if type(a) is Unknown or type(b) is Unknown:
-            return self._operate_unknown(apply, a, b)
+            return counted(self, apply, a, b, self._operate_unknown)
         if isinstance(a, (int, float)) and isinstance(b, (int, float)):
             if isinstance(a, int) and isinstance(b, int):
                 self._estimate_integer(apply, a, b)
@@ -103,7 +103,8 @@ class Operations(Texts):
             and (type(b) is type(a) or type(b) is int)
             and name in ("add", "iadd", "mul", "imul")
         ):
-            return apply(a, b)  # whatever is in them, also what nobody knows
+            is_cut = self.changes.cut and type(b) is not int  # else: whatever is in them, also what nobody knows
+            return counted(self, apply, a, b, lambda *given: apply(a, b)) if is_cut else apply(a, b)
         if type(a) is dict and type(b) is dict and name in ("or", "or_"):
             self.budget.length(len(a) + len(b))
             return apply(a, b)
@@ -161,7 +162,7 @@ class Operations(Texts):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
             answer, other = Unknown(one.reason), b if one is a else a
             if is_number(one) and (is_number(other) or type(other) in wild.NUMBERS):
-                answer.known = wild.TRUTH
+                answer = self.changes.lengths.ask(apply, a, b, wild.truth(one.reason))
             if type(other) is str and is_number(one) and apply in (operator.eq, operator.ne):
                 return apply is operator.ne
             if apply in (operator.eq, operator.ne) and self._is_another(one, other):
@@ -286,7 +287,7 @@ class Operations(Texts):
                 raise error
             if type(key) is slice:
                 self.budget.length(len(range(len(owner))[key]))
-                return part_of(owner, key) if kind is not torch.Size and self.may_miss(owner) else owner[key]
+                return cut_list(self, owner, key) if kind is not torch.Size and self.may_miss(owner) else owner[key]
             return owner[key.__index__() if hasattr(key, "__index__") else key]
         if self.wild:
             key = open_slices.at_any_place(owner, key)
@@ -299,7 +300,7 @@ class Operations(Texts):
                 return part
             report_use(owner, "index", key)
             hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
-            return one_of(owner.within, owner.reason, hole)
+            return cut(self, owner, key, one_of(owner.within, owner.reason, hole))
         if isinstance(owner, torch.Tensor):
             if type(key) is int:
                 self.taken_apart.append(owner)

@@ -71,6 +71,7 @@ class Worlds(Fitting):
         choices, blind = wild.choices_in(given)
         if blind is not None:
             return Unknown(blind.reason)
+        of_dtypes_only = all(map(wild.is_of_dtypes, choices))  # then all sizes are known
         if SIZES not in choices:
             choices.append(SIZES)
         self.evaluations += (many := wild.how_many(choices))
@@ -83,7 +84,7 @@ class Worlds(Fitting):
                 self.free = Free.COUNTED  # what was drawn may have been asked whether it fits
             outcomes = self._everywhere(run, given, choices)
             free = wild.freedom(given, self.why_many if self.many else None)
-            if free not in (Free.COUNTED, Free.DRAWN):
+            if free not in (Free.COUNTED, Free.DRAWN) and not of_dtypes_only:
                 self.presume(why=Doubt.SIZES)
             if outcomes is None:
                 return Unknown(reason)
@@ -96,7 +97,7 @@ class Worlds(Fitting):
             if not made:
                 if not all(map(self.is_refusal, refused.values())):
                     return Unknown(reason)
-                of_dtypes = [choice for choice in choices if _is_dtype(choice)]
+                of_dtypes = [choice for choice in choices if wild.is_of_dtypes(choice)]
                 if of_dtypes and any(_RARE.search(str(one.error)) for one in refused.values()):
                     return Unknown(reason)  # it takes dtypes that no world has
                 if wild.has_count(given):
@@ -522,7 +523,3 @@ def is_float(value: Any) -> bool:
     known = wild.known_of(value)
     values = known.values.values() if known is not None else (value,)
     return all(isinstance(v, torch.Tensor) and v.is_floating_point() for v in values)
-
-
-def _is_dtype(choice: Choice) -> bool:
-    return any(isinstance(option, torch.dtype) for option in choice.left)

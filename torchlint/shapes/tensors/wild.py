@@ -138,10 +138,16 @@ def has_count(values: Any) -> bool:
 
 def freedom(values: Any, counted: Free | None = None) -> Free:
     """Why sizes are free in what is made of some values, and how many items the data make besides (`counted`)."""
-    kinds = {known.free for known in _all_known(values)} | ({counted} if counted is not None else set())
+    sized = (known for known in _all_known(values) if not all(map(is_of_dtypes, known.choices)))
+    kinds = {known.free for known in sized} | ({counted} if counted is not None else set())
     if kinds == {Free.COUNTED, Free.DRAWN}:
         return Free.COUNTED
     return kinds.pop() if len(kinds) == 1 else Free.BOTH if kinds else Free.GIVEN
+
+
+def is_of_dtypes(choice: Choice) -> bool:
+    """Whether it is the dtype that is open."""
+    return any(isinstance(option, torch.dtype) for option in choice.left)
 
 
 def has_sizes_of(values: Any, made: dict[tuple, Any]) -> bool:
