@@ -124,13 +124,14 @@ for batch in loader:
     optimizer.step()
     (loss_of(flow, batch) + 0.1 * flow.kl_divergence()).backward()
 ```
-How it is found: `torchlint/source/answers/backwards.py`.
+How it is found: `torchlint/source/answers/backwards.py`; where Lightning goes backward, too: `lightning_backwards.py`.
 """
 
 import ast
 
-from torchlint import Node, on_node
+from torchlint import ModuleClass, Node, on_module, on_node
 from torchlint.source.answers.backwards import used_up
+from torchlint.source.answers.lightning_backwards import OWN_WAYS, own_backwards
 
 read_on = ("TL205", "TL207", "torch.Tensor.backward")
 in_tests = False
@@ -155,5 +156,23 @@ def check(file: Node):
                 *([] if repeated else [file.note(again.first, "the first backward")]),
             ],
             at=again.backward,
+            severity="error",
+        )
+
+
+@on_module(needs=("training_step", "backward", "Lightning|lightning"))
+def before_lightning(cls: ModuleClass):
+    """Lightning goes backward itself through the loss that `training_step` returns."""
+    if cls.anyone_says(*OWN_WAYS):
+        return
+    for own in own_backwards(cls.info):
+        again = own.returned is not None
+        yield cls.finding(
+            "Lightning goes backward through this loss again, but this time has freed its graph"
+            if again
+            else "`manual_backward` is refused: Lightning goes backward itself through what `training_step` returns",
+            help="return the loss and leave backward to Lightning, or set `self.automatic_optimization = False`",
+            notes=[cls.note(own.returned, "returned to Lightning here")] if again else [],
+            at=own.call,
             severity="error",
         )

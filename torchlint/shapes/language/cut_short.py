@@ -41,7 +41,7 @@ from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.language.written_windows import ends_within
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.ranges import FACTS
-from torchlint.shapes.tensors.wild import is_truth
+from torchlint.shapes.tensors.wild import is_truth, kind_among, unknown
 
 MORE = "there would be more items, of rounds that were not run"
 REST = Unknown(MORE)  # stands in a container for the items that are missing
@@ -153,13 +153,14 @@ class Changes:
         some.
         """
         items = dict.items(container) if isinstance(container, dict) else enumerate(container)
+        kind = kind_among((value,))
         for place, old in list(items):
-            if type(old) is Unknown and old.known is None and old.reason == _OVERWRITTEN:
+            if type(old) is Unknown and old.known in (None, kind) and old.reason == _OVERWRITTEN:
                 continue  # registries are filled under one unknown name after the other
             if place not in but and (
                 type(value) is Unknown or type(old) is type(value) and not may_be_alike(old, value)
             ):
-                container[place] = Unknown(_OVERWRITTEN)
+                container[place] = unknown(_OVERWRITTEN, kind_among((old, value)))
 
     def write(self, tensors: list[torch.Tensor]) -> None:
         """Tensors of which some numbers are known are written to in place."""

@@ -23,8 +23,8 @@ _SCHEDULES = re.compile(r"torch\.optim\.lr_scheduler\.|transformers\.(?:optimiza
 
 def forgotten_loss(info: ClassInfo) -> ast.Assign | None:
     """Where the `training_step` of a Lightning module computes the loss that it does not return."""
-    step = _method(info, "training_step")
-    if step is None or any(not _is_none(given) for given in step.gives) or not _has_optimizer(info):
+    step = method_called(info, "training_step")
+    if step is None or any(not _is_none(given) for given in step.gives) or not has_optimizer(info):
         return None
     if info.module.mentions("|".join(_BY_HAND)) or _says(info, step, _GOES_BACKWARD):
         return None
@@ -44,7 +44,7 @@ def is_only_loss(info: ClassInfo, loss: ast.Assign) -> bool:
 
 def forgotten_optimizer(info: ClassInfo) -> ast.Assign | None:
     """Where `configure_optimizers` makes the optimizer that it does not return, nor hands to anybody else."""
-    method = _method(info, "configure_optimizers")
+    method = method_called(info, "configure_optimizers")
     if method is None or method.gives or _says(info, method, _ASKS_BASE):
         return None
     made = [one for one in _assigned(info.module, method) if _makes(info.module, one.value, _is_optimizer)]
@@ -53,7 +53,7 @@ def forgotten_optimizer(info: ClassInfo) -> ast.Assign | None:
     return made[0]
 
 
-def _method(info: ClassInfo, name: str) -> ast.FunctionDef | None:
+def method_called(info: ClassInfo, name: str) -> ast.FunctionDef | None:
     """A method of a class that Lightning calls, and whose end is reached; of no class whose heirs have their own."""
     method = info.methods.get(name)
     if method is None or method.yields or method.decorator_list or not info.has_lightning_base:
@@ -65,7 +65,7 @@ def _method(info: ClassInfo, name: str) -> ast.FunctionDef | None:
     return method if is_open and not may_stand_for(info, method) else None
 
 
-def _has_optimizer(info: ClassInfo) -> bool:
+def has_optimizer(info: ClassInfo) -> bool:
     """Does it return one? Who returns none has nothing trained on purpose."""
     found = info.method("configure_optimizers")
     return found is not None and any(not _is_none(given) for given in found.node.gives)
