@@ -82,11 +82,13 @@ backbone.extra = nn.Linear(2, 2)
 optimizer.step()
 ```
 
-How they are found: `torchlint/source/answers/stale_parameters.py`, `layers_put.py`, `unheld_parameters.py` and `held_twice.py`.
+How they are found: `torchlint/source/answers/stale_parameters.py`, `layers_put.py`, `unheld_parameters.py`,
+`held_twice.py` and `lightning_optimizers.py`.
 """
 
-from torchlint import Node, on_node
+from torchlint import ModuleClass, Node, on_module, on_node
 from torchlint.source.answers.held_twice import called_after_others
+from torchlint.source.answers.lightning_optimizers import left_out
 from torchlint.source.answers.stale_parameters import changed_after, changed_after_handed, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import orphans
 
@@ -133,11 +135,21 @@ def in_a_method(cls: Node):
 @on_node("Module", needs=("optim", "backward", ".parameters("))
 def never_given(file: Node):
     """A part of the loss that no optimizer holds."""
-    for orphan in (*orphans(file.module), *called_after_others(file.module)):
-        name = file.source(orphan.used)
-        yield file.finding(
+    yield from unheld(file, (*orphans(file.module), *called_after_others(file.module)))
+
+
+@on_module(needs=("configure_optimizers", "optim", ".parameters("))
+def never_given_to_lightning(cls: ModuleClass):
+    """The same of a Lightning module, whose heirs and bases give nothing to an optimizer."""
+    yield from unheld(cls, left_out(cls.info))
+
+
+def unheld(place, found):
+    for orphan in found:
+        name = place.source(orphan.used)
+        yield place.finding(
             f"no optimizer holds the parameters of `{name}`, although the loss goes through it",
             help=f"give them to the optimizer, too, or freeze `{name}`",
-            notes=[file.note(orphan.made, "made here")],
+            notes=[place.note(orphan.made, "made here")],
             at=orphan.optimizer.node,
         )

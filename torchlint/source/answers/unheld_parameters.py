@@ -52,7 +52,7 @@ def orphans(module: Module) -> Iterator[Orphan]:
         networks = [_called(node) for node in nodes if node.module is module and _is_plain_call(node)]
         trained = [o for o in optimizers if any(holds(o, func) for func in networks)]
         for func in networks:
-            made = _made(func)
+            made = made_to_learn(func)
             if (
                 made is None
                 or id(made.node) in seen
@@ -148,7 +148,7 @@ def _called(node: Value) -> Value:
     return node.at(node.node.func, ())
 
 
-def _made(func: Value) -> Value | None:
+def made_to_learn(func: Value) -> Value | None:
     """The one place of this file that makes a called network, if it has weights to learn and nothing says that it is
     not to learn.
     """
