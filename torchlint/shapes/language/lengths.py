@@ -119,20 +119,20 @@ class Lengths:
 
     def __init__(self) -> None:
         self._kept: dict[int, _Kept] = {}
-        self._numbers: dict[int, tuple[Unknown, Length]] = {}
+        self.numbers: dict[int, tuple[Unknown, Length]] = {}  # by identity
         self._tests: dict[int, tuple[Unknown, Callable, Length]] = {}
 
     def clear(self) -> None:
         """Another run begins, in which other things are answered."""
         self._kept.clear()
-        self._numbers.clear()
+        self.numbers.clear()
         self._tests.clear()
 
     def of_number(self, value: Any) -> Length | None:
         """What a number is, as far as that is known."""
         if type(value) is int:
             return Length(value)
-        found = self._numbers.get(id(value))
+        found = self.numbers.get(id(value))
         return None if found is None else found[1]
 
     def number(self, value: Unknown, length: Length | None) -> Any:
@@ -141,13 +141,13 @@ class Lengths:
             return value
         if length.exact is not None:
             return length.exact
-        self._numbers[id(value)] = value, length
+        self.numbers[id(value)] = value, length
         return value
 
     def extreme(self, best: Callable, values: list[Any], made: Unknown) -> Any:
         """`max(0, length)`, `min(length, 40)`"""
         known = [self.of_number(value) for value in values]
-        if len(known) != 2 or None in known or not self._numbers:
+        if len(known) != 2 or None in known or not self.numbers:
             return made
         [bound, length] = sorted(known, key=lambda one: one.exact is None)
         if bound.exact is None:
@@ -195,7 +195,7 @@ class Lengths:
     def ask(self, apply: Callable, a: Any, b: Any, answer: Unknown) -> Any:
         """A comparison of two numbers: how it comes out, or an answer that tells of them when it is decided."""
         one, other = self.of_number(a), self.of_number(b)
-        if not self._numbers or one is None or other is None or (apart := one.plus(other, -1)) is None:
+        if not self.numbers or one is None or other is None or (apart := one.plus(other, -1)) is None:
             return answer
         ends = [end for end in (apart.least, apart.most) if end is not None]
         if apply in _MIRRORED and len(ends) == 2 and len({apply(end, 0) for end in ends}) == 1:

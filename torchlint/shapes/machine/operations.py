@@ -77,7 +77,8 @@ class Operations(Texts, RepeatedItems):
     def operate(self, apply: Callable, a: Any, b: Any) -> Any:
         """A binary operator; results that grow are estimated before they are made."""
         if type(a) is Unknown or type(b) is Unknown:
-            return counted(self, apply, a, b, self._operate_unknown)
+            of_items = self.changes.lengths.numbers or {type(a), type(b)} & {list, tuple}
+            return counted(self, apply, a, b, self._operate_unknown) if of_items else self._operate_unknown(apply, a, b)
         if isinstance(a, (int, float)) and isinstance(b, (int, float)):
             if isinstance(a, int) and isinstance(b, int):
                 self._estimate_integer(apply, a, b)
@@ -103,8 +104,7 @@ class Operations(Texts, RepeatedItems):
             and (type(b) is type(a) or type(b) is int)
             and name in ("add", "iadd", "mul", "imul")
         ):
-            is_cut = self.changes.cut and type(b) is not int  # else: whatever is in them, also what nobody knows
-            return counted(self, apply, a, b, lambda *given: apply(a, b)) if is_cut else apply(a, b)
+            return counted(self, apply, a, b) if self.changes.cut and type(b) is not int else apply(a, b)
         if type(a) is dict and type(b) is dict and name in ("or", "or_"):
             self.budget.length(len(a) + len(b))
             return apply(a, b)

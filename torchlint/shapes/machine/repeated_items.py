@@ -63,27 +63,27 @@ def lengthened(machine: Any, apply: Callable, a: Any, b: Any) -> list | tuple | 
     return [*items, *more] if type(items) is list else (*items, *more)
 
 
-def counted(machine: Any, apply: Callable, a: Any, b: Any, operate: Callable) -> Any:
+def counted(machine: Any, apply: Callable, a: Any, b: Any, operate: Callable | None = None) -> Any:
     """What an operator makes of numbers of items, and of lists of which nobody knows how many items they have."""
     lengths = machine.changes.lengths
-    if not machine.wild or apply not in _COUNTED:
-        return operate(apply, a, b)
     one, other = lengths.of_number(a), lengths.of_number(b)
-    if one is not None and other is not None:
-        return lengths.number(operate(apply, a, b), _computed(apply, one, other))
-    if not any(type(value) in _LISTS for value in (a, b)) or not any(map(_is_uncounted, (a, b))):
-        return operate(apply, a, b)
-    length, some = _together(machine, apply, a, b, one, other)
+    length, some = None, ()
+    is_known = machine.wild and apply in _COUNTED
+    if is_known and one is not None and other is not None:
+        length = _computed(apply, one, other)
+    elif is_known and (type(a) in _LISTS or type(b) in _LISTS) and (_is_uncounted(a) or _is_uncounted(b)):
+        length, some = _together(machine, apply, a, b, one, other)
+        if length is not None and length.exact is not None and 0 <= length.exact <= _LONGEST:
+            made = _so_many(machine, length.exact, some, type(a) if type(a) in _LISTS else type(b))
+            if type(a) is not list or apply not in (operator.iadd, operator.imul):
+                return made
+            a[:] = made
+            return a
+    made = apply(a, b) if operate is None else operate(apply, a, b)
     if length is None:
-        return operate(apply, a, b)
-    kind = type(a) if type(a) in _LISTS else type(b)
-    if length.exact is not None and 0 <= length.exact <= _LONGEST:
-        made = _so_many(machine, length.exact, some, kind)
-        if type(a) is not list or apply not in (operator.iadd, operator.imul):
-            return made
-        a[:] = made
-        return a
-    made = operate(apply, a, b)
+        return made
+    if one is not None and other is not None:
+        return lengths.number(made, length)
     lengths.keep(made, length, some)
     return made
 
