@@ -129,7 +129,7 @@ def distill(student, teacher, x):
 ```
 
 How it is found: `torchlint/source/answers/backwards.py`; beside it `lightning_cuts.py`, `adapted_weights.py`,
-and for layers and networks `cut_layers.py`.
+and for layers and networks `cut_layers.py` and `vain_steps.py`.
 """
 
 import ast
@@ -139,6 +139,7 @@ from torchlint.source.answers.adapted_weights import cut_adaptations
 from torchlint.source.answers.backwards import cut_paths
 from torchlint.source.answers.cut_layers import layers_cut_off, networks_cut_off
 from torchlint.source.answers.lightning_cuts import cut_results
+from torchlint.source.answers.vain_steps import cut_from_its_step
 
 read_on = ("TL203", "TL205", "TL906", "torch.Tensor.detach", "notes/autograd")
 in_tests = False
@@ -161,14 +162,17 @@ def check(call: Call):
 
 @on_call(".backward", ".manual_backward", needs=".data|.detach|.numpy|torch.tensor|torch.Tensor|Variable", unknown=True)
 def check_networks(call: Call):
-    for cut, network in networks_cut_off(call.module, call.node):
-        name = ast.unparse(network)
-        yield call.finding(
-            f"{said(cut.node)} cuts `{name}` off from every loss: its optimizer gets no gradient",
-            help="take the cut away; if the network is not to learn, leave it out of the optimizer",
-            notes=[call.note(network, "computed here"), call.note(call, "backward starts here")],
-            at=call.at(cut),
-        )
+    of_any_loss = list(networks_cut_off(call.module, call.node))
+    of_its_own = [] if of_any_loss else cut_from_its_step(call.module, call.node)
+    for losses, cuts in (("every loss", of_any_loss), ("the loss of its own step", of_its_own)):
+        for cut, network in cuts:
+            yield call.finding(
+                f"{said(cut.node)} cuts `{ast.unparse(network)}` off from {losses}: its optimizer gets no gradient",
+                help="take the cut away; if the network is not to learn, leave it out of the optimizer",
+                notes=[call.note(network, "computed here"), call.note(call, "backward starts here")],
+                at=call.at(cut),
+                is_sure=cuts is of_its_own,
+            )
 
 
 @on_module(needs=".data|.detach|.item|.numpy|torch.tensor|torch.Tensor|Variable")

@@ -222,7 +222,7 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
     test, place = expression(node.test, scope), scope.place(node.test)
     key = None if keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
     scope.choosing += 1
-    body, orelse = changed_alike(node, scope, block(node.body, scope)), block(node.orelse, scope)
+    body, orelse = changed_alike(node, scope, block(node.body, scope), expression), block(node.orelse, scope)
     scope.choosing -= not is_left_early(node)  # else all that follows depends on it, too
     asked = compiled(node, partial(expression, scope=scope))
     # On an unknown, the side that raises, or leaves out the round, is not the one a program is about.

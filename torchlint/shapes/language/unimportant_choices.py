@@ -22,15 +22,16 @@ from torchlint.shapes.tensors.alike import is_like
 from torchlint.shapes.tensors.arrays import Array
 
 Evaluate = Callable[[Frame], Any]
+Compile = Callable[[ast.expr, CompiledScope], Evaluate]
 _MISSING = object()
 
 
-def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate) -> Evaluate:
+def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate, compile_: Compile) -> Evaluate:
     """The body of an `if` without `else`. Where it only makes names anew, by what changes nothing else, and these
     are of the same kind as before, the condition is no longer in doubt.
     """
     if not node.orelse and (filled := _fills(node.body)):
-        return _filled_anyhow(node, filled, scope, body)
+        return _filled_anyhow(node, [(compile_(one.value, scope), compile_(one.slice, scope)) for one in filled], body)
     made = _makes(node.body) if not node.orelse else None
     if not made or any(scope.find(name) != 0 for name in made) and scope.kind != "module":
         return body
@@ -51,18 +52,15 @@ def changed_alike(node: ast.If, scope: CompiledScope, body: Evaluate) -> Evaluat
     return run
 
 
-def _filled_anyhow(node: ast.If, filled: list[ast.Subscript], scope: CompiledScope, body: Evaluate) -> Evaluate:
+def _filled_anyhow(node: ast.If, filled: list[tuple[Evaluate, Evaluate]], body: Evaluate) -> Evaluate:
     """`if word not in numbers: numbers[word] = len(numbers)`: a dict that gets an item under a key that nobody knows
     may have got it or not, from then on.
     """
-    from torchlint.shapes.language.expressions import expression
-
-    owners = [(expression(one.value, scope), expression(one.slice, scope)) for one in filled]
 
     def run(frame: Frame) -> Any:
         if not _is_in_doubt(frame, node.test) or "len" in frame.vars or "len" in frame.globals:
             return body(frame)
-        are_open = all(type(owner(frame)) is dict and type(key(frame)) is Unknown for owner, key in owners)
+        are_open = all(type(owner(frame)) is dict and type(key(frame)) is Unknown for owner, key in filled)
         jump = body(frame)
         if jump is None and are_open:
             frame.machine.settle(node.test)

@@ -51,7 +51,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         plain = [inner for cut in behind.cuts for inner in _plain_cuts(cut)]
         cuts.update((id(cut.node), cut) for cut in plain if _is_in_a_module(info, cut))
     for cut in cuts.values():
-        for node in _behind(cut, {}, info):
+        for node in behind_cut(cut, {}, info):
             if id(node.node) in uncut:
                 continue
             name = "" if is_open else _own_layer(info, node)
@@ -205,7 +205,7 @@ def _gives_none_of(layer: Value, method: ast.FunctionDef) -> bool:
     )
 
 
-def _behind(cut: Value, seen: dict[tuple, int], info: ClassInfo | None = None, depth: int = 3) -> Iterator[Value]:
+def behind_cut(cut: Value, seen: dict[tuple, int], info: ClassInfo | None = None, depth: int = 3) -> Iterator[Value]:
     """What certainly has a graph behind a cut, or behind another cut there: `from_numpy(h.detach().numpy())`; each is
     looked behind once, or from nearer again.
     """
@@ -221,7 +221,7 @@ def _behind(cut: Value, seen: dict[tuple, int], info: ClassInfo | None = None, d
         # `.numpy()` needs the `detach` that stands beside it
         is_beside = enclosing_function(other.node) is enclosing_function(node)
         if _is_plain_cut(other) and (info is None or is_beside or _is_in_a_module(info, other)):
-            yield from _behind(other, seen, info, depth - 1)
+            yield from behind_cut(other, seen, info, depth - 1)
 
 
 def _cuts_behind_numpy(computed: Value, depth: int = 3) -> Iterator[Value]:
@@ -247,7 +247,7 @@ def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value
     reached = _reached_by_losses(module) if cuts else None
     if reached is None:
         return
-    lost = [(cut, _calls_of_networks(_behind(cut, {}))) for cut in cuts]
+    lost = [(cut, calls_of_networks(behind_cut(cut, {}))) for cut in cuts]
     unlearned = {id(call.node) for _, calls in lost for call in calls} - reached
     for cut, calls in lost:
         for call in calls:
@@ -263,7 +263,7 @@ def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value
                 break
 
 
-def _calls_of_networks(nodes: Iterable[Value]) -> list[Value]:
+def calls_of_networks(nodes: Iterable[Value]) -> list[Value]:
     """Those among some expressions, and, of a layer's, the call from outside of the network it is in."""
     calls = [node for node in nodes if is_model_call(node)]
     return calls + [whole for whole in map(of_the_whole, calls) if whole.frame is None and whole not in calls]
@@ -304,7 +304,7 @@ def _reached_by_losses(module: Module) -> set[int] | None:
     if len(graphs) < len(losses) or any(each.open for each in graphs) or any(module.index.callers("grad")):
         return None
     nodes = [node for each in graphs for node in each.nodes.values()]
-    return {id(node.node) for node in (*nodes, *_calls_of_networks(nodes))}
+    return {id(node.node) for node in (*nodes, *calls_of_networks(nodes))}
 
 
 def _is_called_there_only(module: Module, func: ast.expr, places: set[int]) -> bool:

@@ -14,6 +14,7 @@ from torchlint.source.text.index import within
 from torchlint.source.training.graphs import graph, is_model_call, returned_losses
 from torchlint.source.training.optimizers import constructor_argument, constructors
 
+_MOST = 20  # parts of a module that are looked at
 _ON_PURPOSE = re.compile(
     r"freez|frozen|finetun|fine_tun|prob(e|ing)\b|automatic_optimization|configure_model", re.IGNORECASE
 )
@@ -37,6 +38,8 @@ def left_out(info: ClassInfo) -> Iterator[Orphan]:
             if node.module is not module or part is None or part in seen or not within(node.node, info.node):
                 continue
             seen.add(part)
+            if len(seen) > _MOST:
+                return
             layer = made_to_learn(node.at(node.node.func, ()))
             if layer is not None and within(layer.node, info.node) and is_model_call(node) and _gets(node, held):
                 yield Orphan(made[0], layer, node.node.func)
