@@ -175,4 +175,5 @@ def before_lightning(cls: ModuleClass):
             notes=[cls.note(own.returned, "returned to Lightning here")] if again else [],
             at=own.call,
             severity="error",
+            is_sure=True,  # no file of the project has a way of its own to optimize
         )
