@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.answers.renewed_optimizers import COPIES
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module
@@ -13,7 +14,6 @@ from torchlint.source.flow.values import Value
 from torchlint.source.training.unseen_switches import is_wrapped
 
 _STATE_HOOKS = ("_register_state_dict_hook", "register_state_dict_post_hook")
-_COPIES = frozenset(("deepcopy", "clone", "copy", "save"))
 _SETS = {ast.Attribute: ("__setattr__",), ast.Subscript: ("__setitem__",)}
 _FILLS = ("append", "appendleft", "insert", "update")
 
@@ -23,7 +23,7 @@ def is_copied_when_made(module: Module, made: ast.Call) -> bool:
     if any(map(module.index.says, _STATE_HOOKS)):
         return True
     functions = [(c.module, c.function) for c in callees(Value(module, made)) if c.kind == "function"]
-    return any(is_wrapped(home, function, _COPIES) for home, function in functions)
+    return any(is_wrapped(home, function, COPIES) for home, function in functions)
 
 
 def is_copied_when_kept(module: Module, holder: ast.expr) -> bool:

@@ -31,7 +31,7 @@ _RENEWS = re.compile(
 )
 _TRAINS = re.compile(r"(^|_)(train|fit|cross)")
 _MIXES = re.compile(r"randperm|permutation|\.split\(|\.chunk\(|batch")
-_COPIES = frozenset("deepcopy copy clone clone_module".split())
+COPIES = frozenset("deepcopy copy clone clone_module".split())
 
 
 def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]:
@@ -134,7 +134,7 @@ def _written_in(module: Module, function: ast.AST) -> Iterator[ast.AST]:
 
 def _is_a_copy(origin: Value) -> bool:
     """`fast = copy.deepcopy(model)`: what is learned in a round is learned by weights of its own."""
-    return isinstance(origin.node, ast.Call) and last_word(origin.node.func) in _COPIES
+    return isinstance(origin.node, ast.Call) and last_word(origin.node.func) in COPIES
 
 
 def _is_a_training(module: Module, loop: ast.AST, made: Event, step: Act) -> bool:

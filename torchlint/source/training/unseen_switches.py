@@ -40,7 +40,7 @@ _SAYING_MODES = (*MODES, "training")
 _OF_MODES = frozenset((*_SAYING_MODES, "getattr", "setattr"))
 _FOLLOWED = frozenset(("__init__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
 _ASKED_WITHOUT_CALL = ("property", "cached_property", "getter")
-_LIBRARIES = sys.stdlib_module_names | {"torch", "numpy", "builtins", "tqdm"}  # which switch nothing of a model's
+_LIBRARIES = ("builtins", "numpy", "tqdm")  # which switch nothing of a model's, as Python's own do not
 _MANY = 20  # of which nobody looks which one is meant
 _DEPTH = 2  # of the functions that a decorator calls
 
@@ -349,7 +349,7 @@ def _may_do(around: Value, words: frozenset[str]) -> bool:
 def is_of_a_library(value: Value) -> bool:
     """Is it torch's or Python's own? What it does to a model is known."""
     name = external_name(value.at(value.node.func, ()) if isinstance(value.node, ast.Call) else value)
-    return name is not None and name.partition(".")[0] in _LIBRARIES
+    return name is not None and _is_known_library(name)
 
 
 def _callee(node: ast.expr) -> ast.expr:
@@ -378,4 +378,9 @@ def _given_to_the_unseen(event: Event) -> Iterator[Value]:
 def _is_seen(callee: Callee) -> bool:
     if callee.function is not None or callee.kind == "class":
         return True
-    return callee.kind == "external" and callee.name.partition(".")[0] in _LIBRARIES or callee.name.startswith("torch.")
+    return callee.kind == "external" and _is_known_library(callee.name) or callee.name.startswith("torch.")
+
+
+def _is_known_library(name: str) -> bool:
+    first = name.partition(".")[0]
+    return first == "torch" or first in _LIBRARIES or first in sys.stdlib_module_names
