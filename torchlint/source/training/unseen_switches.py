@@ -40,7 +40,6 @@ _SAYING_MODES = (*MODES, "training")
 _OF_MODES = frozenset((*_SAYING_MODES, "getattr", "setattr"))
 _FOLLOWED = frozenset(("__init__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__"))
 _ASKED_WITHOUT_CALL = ("property", "cached_property", "getter")
-_LIBRARIES = ("builtins", "numpy", "tqdm")  # which switch nothing of a model's, as Python's own do not
 _MANY = 20  # of which nobody looks which one is meant
 _DEPTH = 2  # of the functions that a decorator calls
 
@@ -382,5 +381,6 @@ def _is_seen(callee: Callee) -> bool:
 
 
 def _is_known_library(name: str) -> bool:
+    """Does it switch nothing of a model's, as Python's own do not?"""
     first = name.partition(".")[0]
-    return first == "torch" or first in _LIBRARIES or first in sys.stdlib_module_names
+    return first in ("torch", "numpy", "builtins", "tqdm") or first in sys.stdlib_module_names
