@@ -127,6 +127,7 @@ class Unreached:
         self._uses = uses
         self._tree = tree
         self._asked: dict[_Definition, bool] = {}
+        self._left: dict[_Definition, bool] = {}
 
     @cached_property
     def _known(self) -> _Outline:
@@ -202,9 +203,11 @@ class Unreached:
         """Is a private part of a file, that of a library, too, named by nobody, and taken by no decorator?"""
         if part.is_taken or part.kind == "class" or is_found_by_name(part.name):
             return False
-        if part.owner and is_put_together(self._view, part.name):
-            return False
-        return _lines_saying(self._view, part, self._is_called_by_none(part)) == []
+        if part not in self._left and len(self._left) < _MOST_ASKED:
+            is_asked_for = part.owner != "" and is_put_together(self._view, part.name)
+            lines = _lines_saying(self._view, part, self._is_called_by_none(part)) if not is_asked_for else None
+            self._left[part] = lines == []
+        return self._left.get(part, False)
 
     def _methods_around(self, line: int) -> list[_Definition]:
         """The method that a line stands in, if no base of its class may call it but those of the project."""
