@@ -343,25 +343,6 @@ def test_functions_are_looked_for_in_tests_and_methods_on_objects(tree, files, s
     assert said() == severity
 
 
-PRIVATE = LOSS.replace("sharp_loss", "_sharp_loss")
-LIBRARY = {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"}
-
-
-@pytest.mark.parametrize(
-    ("files", "severity"),
-    [
-        ({"loss.py": PRIVATE}, "info"),
-        ({"loss.py": LOSS}, "warning"),  # of a library anybody takes what is offered
-        ({"loss.py": PRIVATE + "    def step(self, x):\n        return _sharp_loss(x, x)\n"}, "warning"),
-        ({"loss.py": PRIVATE, "more.py": "from loss import _sharp_loss\n"}, "warning"),
-        ({"loss.py": PRIVATE.replace("_sharp_loss", "__init_subclass__")}, "warning"),
-    ],
-)
-def test_a_private_part_of_a_library_that_nobody_names_is_nobodys(tree, files, severity):
-    tree(LIBRARY | files)
-    assert said() == severity
-
-
 DATA = """\
 import torch
 from torch.nn import functional as F
@@ -375,10 +356,30 @@ class Trainer(LightningModule):
         p = F.softmax(x, dim=1)
         return F.cross_entropy(p, y)
 """
+PRIVATE = LOSS.replace("sharp_loss", "_sharp_loss")
+LIBRARY = {"setup.py": "from setuptools import setup\nsetup(name='losses')\n"}
 
 
 @pytest.mark.parametrize(
-    ("name", "severity"), [("act_with_teacher", "info"), ("training_step", "warning"), ("on_train_end", "warning")]
+    ("files", "severity"),
+    [
+        ({"loss.py": PRIVATE}, "info"),
+        ({"loss.py": LOSS}, "warning"),  # of a library anybody takes what is offered
+        ({"loss.py": PRIVATE + "    def step(self, x):\n        return _sharp_loss(x, x)\n"}, "warning"),
+        ({"loss.py": PRIVATE, "more.py": "from loss import _sharp_loss\n"}, "warning"),
+        ({"loss.py": PRIVATE.replace("_sharp_loss", "__init_subclass__")}, "warning"),
+        ({"loss.py": DATA.format("_sharp_loss").replace("LightningModule", "torch.nn.Module")}, "info"),
+        ({"loss.py": DATA.format("_load_from_state_dict").replace("LightningModule", "torch.nn.Module")}, "warning"),
+    ],
+)
+def test_a_private_part_of_a_library_that_nobody_names_is_nobodys(tree, files, severity):
+    tree(LIBRARY | files)
+    assert said() == severity
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [("act_with_teacher", "info"), ("training_step", "warning"), ("on_train_end", "warning"), ("_step", "warning")],
 )
 def test_a_base_calls_what_it_knows(tree, name, severity):
     tree({"loss.py": DATA.format(name), "main.py": "import loss\nloss.Trainer()\n"})

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from torchlint.facts.fields import OF_MODULES
 from torchlint.project import View
 from torchlint.source.text.conditions import around_line
 from torchlint.source.text.given_names import is_put_together
@@ -100,7 +101,8 @@ def _definition(
     kinds = _KINDS if owner else WRAPPERS
     is_taken = any(_word_of(by) not in kinds for by in node.decorator_list)
     name, bases = ("", []) if owner is None else (owner.name, owner.bases)
-    is_own = all(_is_plain(base) or last_word(base) in _WITH_HOOKS and not _HOOK.fullmatch(node.name) for base in bases)
+    called = node.name.lstrip("_")  # `_step` of old environments
+    is_own = all(_is_plain(base) or last_word(base) in _WITH_HOOKS and not _HOOK.fullmatch(called) for base in bases)
     kind = "method" if owner else "class" if isinstance(node, ast.ClassDef) else "def"
     return _Definition(node.name, node.lineno, last, is_taken, name, is_deprecated, kind, is_own)
 
@@ -201,7 +203,7 @@ class Unreached:
 
     def _is_left_alone(self, part: _Definition) -> bool:
         """Is a private part of a file, that of a library, too, named by nobody, and taken by no decorator?"""
-        if part.is_taken or part.kind == "class" or is_found_by_name(part.name):
+        if part.is_taken or part.kind == "class" or is_found_by_name(part.name) or part.name in OF_MODULES:
             return False
         if part not in self._left and len(self._left) < _MOST_ASKED:
             is_asked_for = part.owner != "" and is_put_together(self._view, part.name)
